@@ -58,7 +58,10 @@ export function recordsOf(kinds: readonly EventRecords[], change: RecordedChange
 }
 
 /** Tells each kind of the rows of a commit. */
-export function tellWritten(kinds: readonly EventRecords[], written: readonly RecordsByKind[]): void {
+export function tellWritten(
+  kinds: readonly EventRecords[],
+  written: readonly RecordsByKind[],
+): void {
   for (const [place, { written: tell }] of kinds.entries()) {
     const records = tell ? written.flatMap((some) => some[place] ?? []) : [];
     if (records.length > 0) tell?.(records);

@@ -1,7 +1,7 @@
 /** Which deliveries are due, and in which order: a part of the suite of deliveries. */
 import { expect, test } from "vitest";
-import type { DeliveryRow } from "../ports/deliveries.ts";
-import type { HookRow } from "../ports/hooks.ts";
+import type { DeliveryRow } from "../hooks/delivery-row.ts";
+import type { HookRow } from "../hooks/hook-row.ts";
 import type { Store } from "../store.ts";
 import { firedFor, guardFor, hookedStore, newHook, outboxOf } from "./hooked.ts";
 import type { Open } from "./opened.ts";

@@ -1,8 +1,9 @@
 /** Made-up hooks, and events that fire them. */
 import type { DeliveryGuard, NewExecution } from "@engine/contract";
+import type { DeliveryRow } from "../hooks/delivery-row.ts";
+import type { HookRow } from "../hooks/hook-row.ts";
 import type { OutboxOptions } from "../hooks/outbox.ts";
-import type { DeliveryRow } from "../ports/deliveries.ts";
-import type { HookRow, NewHookRow } from "../ports/hooks.ts";
+import type { NewHookRow } from "../ports/hooks.ts";
 import type { Store } from "../store.ts";
 import { type Open, opened } from "./opened.ts";
 import { executionId, newExecution } from "./sample.ts";
@@ -65,7 +66,9 @@ export function guardFor(
 }
 
 /** The number of the execution whose event a delivery is of. */
-export function sourceOf({ source_execution_id }: Pick<DeliveryRow, "source_execution_id">): number {
+export function sourceOf({
+  source_execution_id,
+}: Pick<DeliveryRow, "source_execution_id">): number {
   return Number(source_execution_id.slice(-12));
 }
 

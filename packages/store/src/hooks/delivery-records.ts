@@ -1,6 +1,11 @@
 /** Deliveries of hooks, as rows that belong to events (HOOK-14). */
 import { hash } from "node:crypto";
-import { deliveriesOf, type EnvelopeOptions, envelopeTexts, type HookIndex } from "@engine/contract";
+import {
+  deliveriesOf,
+  type EnvelopeOptions,
+  envelopeTexts,
+  type HookIndex,
+} from "@engine/contract";
 import type { EventRecord, EventRecords } from "../event-records.ts";
 
 /**

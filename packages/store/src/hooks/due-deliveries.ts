@@ -4,8 +4,8 @@
  */
 import { first, type Operation, rows } from "../operations/operation.ts";
 import { anyOf, type ByDialect, raw, rowsOf, type Sql, sql } from "../operations/sql.ts";
-import type { DueDelivery } from "../ports/deliveries.ts";
-import type { HookRow } from "../ports/hooks.ts";
+import type { DueDelivery } from "./delivery-row.ts";
+import type { HookRow } from "./hook-row.ts";
 import { deliveryColumnsOf, type StoredDelivery, toDelivery } from "./stored-delivery.ts";
 import { hookColumnsOf, type StoredHook, toHook } from "./stored-hook.ts";
 
@@ -28,19 +28,17 @@ interface Waiting {
   readonly until: number;
 }
 
-export function* dueDeliveries({ now, limit, after, but }: DueAsked): Operation<
-  readonly DueDelivery[]
-> {
+export function* dueDeliveries({
+  now,
+  limit,
+  after,
+  but,
+}: DueAsked): Operation<readonly DueDelivery[]> {
   const waiting = inTurn(yield* waitingHooks(now), after);
-  const found: (readonly DueDelivery[])[] = [];
-  let total = 0;
-  // All of them, or those that a round would reach if each had one.
-  for (let at = 0; at < waiting.length && total < limit; at += limit) {
-    const some = yield* dueOf(waiting.slice(at, at + limit), { limit: limit - total, but });
-    found.push(...some);
-    for (const one of some) total += one.length;
-  }
-  return roundRobin(found, limit);
+  // So many that the first round fills the pass, also where one has nothing but what is left out.
+  const some = waiting.slice(0, limit + but.length);
+  if (some.length === 0) return [];
+  return roundRobin(yield* dueOf(some, { limit, but }), limit);
 }
 
 /** The next instant at which a row of an enabled hook becomes due. */

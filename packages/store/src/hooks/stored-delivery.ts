@@ -1,7 +1,7 @@
 /** How a delivery lies in its table. */
 import type { DeadReason, DeliveryStatus } from "@engine/contract";
 import { raw, type Sql } from "../operations/sql.ts";
-import type { DeliveryRow } from "../ports/deliveries.ts";
+import type { DeliveryRow } from "./delivery-row.ts";
 
 export interface StoredDelivery {
   readonly id: string;

@@ -1,7 +1,7 @@
 /** How a hook lies in its table: its selectors are JSON. */
 import type { HookOwnerType } from "@engine/contract";
 import { raw, type Sql } from "../operations/sql.ts";
-import type { HookRow } from "../ports/hooks.ts";
+import type { HookRow } from "./hook-row.ts";
 
 export interface StoredHook {
   readonly id: string;

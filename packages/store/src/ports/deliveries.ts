@@ -1,4 +1,5 @@
 import type { AuditEntry, DeadReason, DeliveryGuard, DeliveryStatus } from "@engine/contract";
+import type { DeliveryRow, DueDelivery, FullDelivery } from "../hooks/delivery-row.ts";
 import { dueDeliveries, nextDueAt } from "../hooks/due-deliveries.ts";
 import { DELIVERY_COLUMNS, type StoredDelivery, toDelivery } from "../hooks/stored-delivery.ts";
 import {
@@ -26,40 +27,7 @@ import {
   sql,
 } from "../operations/sql.ts";
 import { audited } from "./audit.ts";
-import type { HookRow } from "./hooks.ts";
 import type { Page } from "./port.ts";
-
-/** A delivery of an event to a hook, without its envelope. Instants are milliseconds since 1970. */
-export interface DeliveryRow {
-  readonly id: string;
-  readonly hook_id: string;
-  /** Name of the hook. */
-  readonly hook: string;
-  readonly event_key: string;
-  readonly status: DeliveryStatus;
-  readonly attempts: number;
-  readonly hop: number;
-  readonly selector: string;
-  readonly event_type: string;
-  readonly source_workflow: string;
-  readonly source_execution_id: string;
-  readonly execution_id: string | null;
-  readonly error: string | null;
-  readonly dead_reason: DeadReason | null;
-  readonly next_attempt_at: number | null;
-  readonly created_at: number;
-  readonly settled_at: number | null;
-}
-
-/** With its envelope as JSON text, which may be anything where somebody has changed the database. */
-export interface FullDelivery extends DeliveryRow {
-  readonly envelope: string;
-}
-
-/** A delivery that is due, and its hook; null: that is gone. */
-export interface DueDelivery extends FullDelivery {
-  readonly hook_row: HookRow | null;
-}
 
 export interface DeliveryFilter {
   readonly status?: DeliveryStatus | undefined;
