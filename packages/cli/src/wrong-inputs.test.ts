@@ -134,15 +134,23 @@ const WRONG: readonly Wrong[] = [
   ["schedule create hello s --every 1h --timezone UTC", 2, /--timezone belongs to --cron/],
   ["schedule create nobody s --every 1h", 1, NO_WORKFLOW],
   ["schedule create hello bad!name --every 1h", 1, /name: must be 1 to 257 letters/],
-  ["hook create", 2, /missing required argument 'name': 1 to 128 small letters/],
-  ["hook create h", 2, /required option '--on <selector>' not specified/],
+  ["hook create", 2, /required option '--on <selector>' not specified/],
   ["hook create h --on execution:*", 2, /required option '--workflow <ref>' not specified/],
   [
     "hook create h --on execution:* --workflow hello",
     2,
     /required option '--principal <subject>' not specified/,
   ],
-  ["hook create H!", 2, /argument 'name' is invalid: 'H!'\. Expected 1 to 128 small letters/],
+  [
+    "hook create --on x --workflow hello --principal bot",
+    2,
+    /missing required argument 'name': 1 to 128 small letters/,
+  ],
+  [
+    "hook create H! --on x --workflow hello --principal bot",
+    2,
+    /argument 'name' is invalid: 'H!'\. Expected 1 to 128 small letters/,
+  ],
   ["hook create h --on x --workflow a/b/c", 2, /Expected NAME or NAMESPACE\/NAME/],
   ["hook create h --max-attempts 101", 2, /Expected a whole number from 1 to 100/],
   [

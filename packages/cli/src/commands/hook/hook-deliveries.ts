@@ -1,6 +1,11 @@
 /** The commands about deliveries of a hook: what became of events, and having them tried anew. */
 import type { Client } from "@engine/client";
-import { DeadReason, DeliveryStatus, formatInstant, type RetriedDeliveries } from "@engine/contract";
+import {
+  DeadReason,
+  DeliveryStatus,
+  formatInstant,
+  type RetriedDeliveries,
+} from "@engine/contract";
 import { type Command, Option } from "commander";
 import { wholeNumber } from "../../arguments/option-values.ts";
 import { examples } from "../../examples.ts";
