@@ -1,5 +1,5 @@
 /** Who may make a hook run as an account, and in which order that is found out. */
-import { interposed, type Store } from "@engine/store";
+import { interposed, type NewHookRow, type Store } from "@engine/store";
 import { expect, test, vi } from "vitest";
 import type { Ask } from "../auth/testing/asking.ts";
 import { changeByNobody } from "../auth/testing/change-by-nobody.ts";
@@ -204,10 +204,10 @@ async function callers(t: Awaited<ReturnType<typeof hookedServer>>) {
 
 /** Hooks as only a database can have them: of accounts and targets that would be refused, and declared. */
 async function furnish(store: Store): Promise<void> {
-  const hook = {
+  const hook: Omit<NewHookRow, "id" | "name"> = {
     ...{ enabled: true, selectors: ["execution:none:*"], max_attempts: 5, created_by: null },
     ...{ workflow: "default/pay", principal: "bot", owner_type: "user", owner_ref: null },
-  } as const;
+  };
   const nothing = "default/nothing";
   await store.hooks.create({ ...hook, id: "h1", name: "of-gone", principal: "gone" });
   const poor = { principal: "poor", workflow: nothing };
@@ -353,7 +353,7 @@ test("HOOK-44 account and roles are read from the store, also where no server he
 test("HOOK-26 HOOK-44 the target is looked for in the store, also where it was found a moment ago", async () => {
   const t = await hookedServer();
   expect((await t.trusted("POST", "/hooks/page/test")).status).toBe(202);
-  await t.store.catalog.delete("default", "pay", undefined, () => []);
+  await t.store.catalog.delete("default", "pay", undefined, (schedule) => schedule);
   expect(refusalOf(await t.trusted("POST", "/hooks/page/test"))).toEqual({
     ...{ status: 404, code: "target_not_found", details: { workflow: "default/pay" } },
   });
