@@ -91,6 +91,7 @@ test("what data says reaches a terminal as text only, by every command that show
   await dev.engine("schedule", "trigger", "nightly");
   await started(dev, ["echoes", '"x"'], /completed/);
 
+  const fires = ["--on", "execution:*", "--workflow", "fails"];
   const commands: readonly (readonly string[])[] = [
     ["workflow", "register", "flows.ts"],
     ["workflow", "register", "odd\u001b[31mred by data.ts"],
@@ -147,6 +148,23 @@ test("what data says reaches a terminal as text only, by every command that show
     ["schedule", "trigger", "nightly"],
     ["schedule", "history", "nightly"],
     ["schedule", "delete", "nightly"],
+    ["hook", "create", "evil", ...fires, "--principal", "bot", "--disabled"],
+    ["hook", "create", EVIL, ...fires, "--principal", EVIL],
+    ["hook", "create", "other", "--on", EVIL, "--workflow", "fails", "--principal", "bot"],
+    ["hook", "list"],
+    ["hook", "get", "evil"],
+    ["hook", "get", EVIL],
+    ["hook", "update", "evil", "--on", EVIL],
+    ["hook", "update", "evil", "--principal", EVIL],
+    ["hook", "test", "evil", "--value", QUOTED],
+    ["hook", "test", "evil", "--selector", EVIL],
+    ["hook", "deliveries", "evil"],
+    ["hook", "deliveries", EVIL],
+    ["hook", "delivery", "evil", EVIL],
+    ["hook", "retry", "evil", EVIL],
+    ["hook", "retry", EVIL, "--all"],
+    ["hook", "delete", EVIL],
+    ["hook", "delete", "evil"],
     ["service", "create", "evil", "--workflow", "fails", "--mcp", "--description", EVIL],
     ["service", "create", EVIL],
     ["service", "add", "evil", "--namespace", "default"],

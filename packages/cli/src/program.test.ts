@@ -37,6 +37,7 @@ test.each([
   ["workflow"],
   ["execution"],
   ["schedule"],
+  ["hook"],
   ["service"],
   ["worker"],
   ["roles"],
@@ -56,7 +57,7 @@ test.each(
     .map((command) => command.options.map((option) => option.long))
     .map((options, i) => [path(ours[i] as Command), options] as const)
     .filter(([name]) =>
-      /^(workflow|execution|schedule|worker|health|auth|roles|principals|secrets|config)/.test(
+      /^(workflow|execution|schedule|hook|worker|health|auth|roles|principals|secrets|config)/.test(
         name,
       ),
     ),

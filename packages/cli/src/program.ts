@@ -7,6 +7,7 @@ import { addDev } from "./commands/dev.ts";
 import { addExec } from "./commands/exec.ts";
 import { addExecution } from "./commands/execution/execution.ts";
 import { addHealth } from "./commands/health.ts";
+import { addHook } from "./commands/hook/hook.ts";
 import { addLimit } from "./commands/limit/limit.ts";
 import { addPrincipals } from "./commands/principals/principals.ts";
 import { addRoles } from "./commands/roles/roles.ts";
@@ -48,6 +49,7 @@ export function createProgram(io: CliIo): Command {
   addExecution(program, io);
   addWhy(program, io);
   addSchedule(program, io);
+  addHook(program, io);
   addService(program, io);
   addWorker(program, io);
   addLimit(program, io);

@@ -48,6 +48,7 @@ const LISTS: Readonly<Record<string, string>> = {
   workflow: "workflow list",
   execution: "execution list",
   schedule: "schedule list",
+  hook: "hook list",
   service: "service list",
   role: "roles list",
   principal: "principals list",
@@ -57,5 +58,6 @@ const LISTS: Readonly<Record<string, string>> = {
 
 const LISTS_OF_CODES: Readonly<Partial<Record<ErrorCode, string>>> = {
   unknown_role: "roles list",
+  target_not_found: "workflow list",
   principal_not_found: "principals list --type service_account",
 };

@@ -22,6 +22,7 @@ const NO_ID = /missing required argument 'id': an execution id, how it begins, o
 const NO_EXECUTION = new RegExp(`no execution ${ID}; see all .*npx engine execution list`);
 const NO_WORKFLOW = /no workflow default\/nobody; see all .*npx engine workflow list/;
 const NO_SCHEDULE = /no schedule nobody; see all .*npx engine schedule list/;
+const NO_HOOK = /no hook nobody; see all .*npx engine hook list/;
 const NO_SERVICE = /no service nobody; see all .*npx engine service list/;
 const NO_ROLE = /no role nobody; see all .*npx engine roles list/;
 const NO_PRINCIPAL = /no principal nobody; see all .*npx engine principals list/;
@@ -133,6 +134,63 @@ const WRONG: readonly Wrong[] = [
   ["schedule create hello s --every 1h --timezone UTC", 2, /--timezone belongs to --cron/],
   ["schedule create nobody s --every 1h", 1, NO_WORKFLOW],
   ["schedule create hello bad!name --every 1h", 1, /name: must be 1 to 257 letters/],
+  ["hook create", 2, /required option '--on <selector>' not specified/],
+  ["hook create h --on execution:*", 2, /required option '--workflow <ref>' not specified/],
+  [
+    "hook create h --on execution:* --workflow hello",
+    2,
+    /required option '--principal <subject>' not specified/,
+  ],
+  [
+    "hook create --on x --workflow hello --principal bot",
+    2,
+    /missing required argument 'name': 1 to 128 small letters/,
+  ],
+  [
+    "hook create H! --on x --workflow hello --principal bot",
+    2,
+    /argument 'name' is invalid: 'H!'\. Expected 1 to 128 small letters/,
+  ],
+  ["hook create h --on x --workflow a/b/c", 2, /Expected NAME or NAMESPACE\/NAME/],
+  ["hook create h --max-attempts 101", 2, /Expected a whole number from 1 to 100/],
+  [
+    "hook create h --on execution:a:b:FAILED --workflow hello --principal bot",
+    1,
+    /^error: selector "execution:a:b:FAILED" can never fire\n {2}did you mean failed\?\n$/,
+  ],
+  [
+    "hook create h --on execution:* --workflow nobody --principal bot",
+    1,
+    /no workflow default\/nobody is registered, .*; see all .*npx engine workflow list/,
+  ],
+  [
+    "hook create deliveries --on execution:* --workflow hello --principal bot",
+    1,
+    /^error: name: deliveries is reserved/,
+  ],
+  ["hook create h --on execution:* --workflow hello --principal a/b", 1, /^error: principal: must/],
+  ["hook list extra", 2, /Expected 0 arguments but got 1: extra/],
+  ["hook get", 2, /missing required argument 'name': name of the hook/],
+  ["hook get nobody", 1, NO_HOOK],
+  ["hook update nobody", 2, /say what to change, such as --disable/],
+  ["hook update nobody --enable --disable", 2, /'--enable' cannot be used with .*'--disable'/],
+  ["hook update nobody --disable", 1, NO_HOOK],
+  ["hook delete nobody", 1, NO_HOOK],
+  ["hook delete nobody --yes", 1, NO_HOOK],
+  ["hook test nobody", 1, NO_HOOK],
+  ["hook test nobody --value @gone.json", 2, /gone\.json: the file cannot be read \(ENOENT\)/],
+  ["hook deliveries nobody", 1, NO_HOOK],
+  ["hook deliveries nobody --limit 0", 2, /Expected a whole number from 1 to 200/],
+  ["hook deliveries nobody --limit 201", 2, /Expected a whole number from 1 to 200/],
+  ["hook deliveries nobody --status lost", 2, /Allowed choices are pending, delivered, dead/],
+  ["hook delivery nobody", 2, /missing required argument 'delivery_id': id of the delivery/],
+  ["hook delivery nobody x", 1, NO_HOOK],
+  ["hook retry nobody", 2, /say which delivery: its id, or --all/],
+  ["hook retry nobody x --all", 2, /say which delivery: its id, or --all/],
+  ["hook retry nobody x --reason malformed", 2, /--reason belongs to --all/],
+  ["hook retry nobody --all --reason bored", 2, /Allowed choices are malformed, hook_disabled/],
+  ["hook retry nobody x", 1, NO_HOOK],
+  ["hook retry nobody --all", 1, NO_HOOK],
   ["service create", 2, /missing required argument 'name': 1 to 64 small letters/],
   ["service create Shop", 2, /argument 'name' is invalid: 'Shop'\. Expected 1 to 64 small letters/],
   [
@@ -395,6 +453,7 @@ const CALLS = [
   `execution cancel ${ID}`,
   `execution resume ${ID}`,
   "schedule list",
+  "hook list",
   "service list",
   "worker list",
 ].map((line) => line.split(" "));

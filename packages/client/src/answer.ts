@@ -4,6 +4,7 @@ import {
   ErrorBody,
   type ErrorCode,
   isRaw,
+  type RawAnswer,
   type Route,
 } from "@engine/contract";
 import type { FetchResponse } from "./transport.ts";
@@ -22,12 +23,24 @@ export async function readAnswer(
   const text = await response.text();
   const row = route.answers[response.status];
   const body =
-    row && isRaw(row) ? rawBody(row.raw, text) : fitting(row, response.status, text, from);
+    row && isRaw(row)
+      ? rawBody(row, response, text, from)
+      : fitting(row, response.status, text, from);
   return Object.keys(route.answers).length === 1 ? body : { status: response.status, body };
 }
 
-function rawBody(type: string | null, text: string): string | undefined {
-  return type === null ? undefined : text;
+/** A text, or what the headers say in place of one. */
+function rawBody(
+  { raw, headers }: RawAnswer,
+  response: FetchResponse,
+  text: string,
+  from: string,
+): unknown {
+  if (!headers) return raw === null ? undefined : text;
+  const told = Object.keys(headers.shape).map((name) => [name, response.headers.get(name)]);
+  const result = headers.safeParse(Object.fromEntries(told));
+  if (result.success) return result.data;
+  throw foreign(response.status, text, from, result.error.issues[0]);
 }
 
 function fitting(

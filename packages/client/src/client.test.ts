@@ -143,6 +143,20 @@ test("a route with one answer gives its body, one with several the status beside
   expect(ended).toBeUndefined();
 });
 
+test("HOOK-36 what the headers of an answer without a body say is given in its place", async () => {
+  const answer = (headers: Record<string, string>) =>
+    createClient({
+      baseUrl: "http://engine.test",
+      fetch: async () => new Response(null, { status: 204, headers }),
+    }).hooks.delete({ params: { name: "page" } });
+  const told = await answer({ "x-engine-pending-dropped": "3" });
+  expect(told).toEqual({ "x-engine-pending-dropped": 3 });
+  expectTypeOf(told["x-engine-pending-dropped"]).toEqualTypeOf<number>();
+  expect(await thrown(answer({}))).toMatchObject({
+    message: expect.stringMatching(/server and client are of the same version/),
+  });
+});
+
 test("a failed run is a result; an error body under the same status is thrown", async () => {
   const reason = { code: "workflow_failed", message: "no", details: null } as const;
   const failed = { ...record, state: "FAILED", error: reason } as const;

@@ -371,6 +371,7 @@ export {
   RetriedDeliveries,
   TestedHook,
 } from "./hooks/delivery.ts";
+export type { DeliveryGuard } from "./hooks/delivery-guard.ts";
 export {
   EnvelopeEvent,
   HookEnvelope,
@@ -379,7 +380,7 @@ export {
   withAttempt,
   withoutEventValue,
 } from "./hooks/envelope.ts";
-export type { EnvelopeOptions, RedactJson } from "./hooks/envelope-value.ts";
+export { type EnvelopeOptions, envelopeValue, type RedactJson } from "./hooks/envelope-value.ts";
 export {
   DetailedHook,
   HookName,
@@ -419,7 +420,7 @@ export {
   type SelectorRefusal,
   sameSelectors,
 } from "./hooks/selector.ts";
-export { testEnvelope, testedSelector } from "./hooks/test-envelope.ts";
+export { testDeliveryId, testEnvelope, testedSelector } from "./hooks/test-envelope.ts";
 export {
   type EventSegment,
   eventSegment,
@@ -556,6 +557,7 @@ export {
 // The wire
 
 export { RunMode } from "./routes/execution-queries.ts";
+export { PENDING_DROPPED_HEADER } from "./routes/hooks.ts";
 export { isLoopbackHost } from "./wire/loopback.ts";
 export { openApiDocument } from "./wire/openapi.ts";
 export { type Permission, permissionText } from "./wire/permission.ts";
@@ -565,6 +567,7 @@ export {
   isRaw,
   type Output,
   type Parsed,
+  type RawAnswer,
   type Route,
 } from "./wire/route.ts";
 export { groupTitles, routes } from "./wire/routes.ts";

@@ -10,7 +10,7 @@ import { type EmbeddedCalls, resolveEmbeddedCall } from "@engine/sdk/node";
 import type { LocalWorld } from "./local-parts.ts";
 import { newLocalExecution } from "./new-local-execution.ts";
 
-type Parent = Pick<ExecutionRow, "execution_id" | "depth">;
+type Parent = Pick<ExecutionRow, "execution_id" | "depth" | "hook">;
 type Source = Pick<LocalWorld, "newId" | "newSeed" | "clock" | "limits" | "findWorkflow">;
 
 const NONE: CallResolutions = new Map();

@@ -12,7 +12,7 @@ import type { LocalWorld } from "./local-parts.ts";
 /** An execution of this process's own: pinned to no version, for no server to dispatch (EXE-15). */
 export function newLocalExecution(
   workflow: AnyWorkflow,
-  of: Pick<NewExecution, "input" | "trigger" | "name" | "parent">,
+  of: Pick<NewExecution, "input" | "trigger" | "name" | "hook" | "parent">,
   { newId, newSeed, clock }: Pick<LocalWorld, "newId" | "newSeed" | "clock">,
 ): NewExecution {
   return {

@@ -15,7 +15,7 @@ import { refusedCallInput } from "./call-input.ts";
 import type { AnyWorkflow } from "./workflow.ts";
 
 export interface EmbeddedCall {
-  readonly parent: Pick<ExecutionRow, "execution_id" | "depth">;
+  readonly parent: Pick<ExecutionRow, "execution_id" | "depth" | "hook">;
   readonly task_call_id: string;
   readonly start: CallStart;
 }
@@ -28,7 +28,7 @@ export interface EmbeddedCalls {
   /** An execution of a workflow as this engine makes them. */
   readonly fresh: (
     target: AnyWorkflow,
-    of: Pick<NewExecution, "input" | "name" | "trigger" | "parent">,
+    of: Pick<NewExecution, "input" | "name" | "trigger" | "hook" | "parent">,
   ) => NewExecution;
 }
 
@@ -48,11 +48,12 @@ export function resolveEmbeddedCall(
   const input = encode(start.input, "input");
   const refused = refusedCallInput(workflow, { task_call_id, input });
   if (refused) return { kind: "refused", failure: refused };
-  const { execution_id, depth } = parent;
+  const { execution_id, depth, hook } = parent;
   const child = fresh(workflow, {
     input,
     name: start.name ?? null,
     trigger: { kind: "call", id: execution_id },
+    hook,
     parent: { execution_id, depth, call_id: task_call_id, detached: start.detach },
   });
   return { kind: "child", fresh: child };

@@ -52,11 +52,14 @@ export class Commits {
     this.#afterwards.push(then);
   }
 
-  /** Writes nothing when an execution has the unique key already: that execution is the answer. */
+  /**
+   * Writes nothing when an execution has the unique key already: that execution is the answer; nor when the
+   * delivery that it was to settle is not as it was judged.
+   */
   async create(fresh: NewExecution, claimant?: GuardedClaimant): Promise<Committed> {
     if (decided.hasSubscribers) decided.publish({ of: ["WORKFLOW_CREATED"] });
     const changed = await this.#store.executions.create(fresh, claimant);
-    if (changed.existing) return { changed, wrote: false };
+    if (changed.existing || changed.undelivered) return { changed, wrote: false };
     // The assignment carries the log so far.
     this.#tell(changed, changed.events.length);
     return { changed, wrote: true };

@@ -28,6 +28,9 @@ import { Waiters } from "./executions/waiters.ts";
 import { DeliveryTries } from "./hooks/delivery-tries.ts";
 import { Drain } from "./hooks/drain.ts";
 import { Lineages } from "./hooks/lineages.ts";
+import { Hooks } from "./hooks/hooks.ts";
+import { TargetJudge } from "./hooks/target-judge.ts";
+import { TestFires } from "./hooks/test-fires.ts";
 import { Deadlocks } from "./limits/deadlocks.ts";
 import { Limits } from "./limits/limits.ts";
 import { ProgressHub } from "./progress/progress-hub.ts";
@@ -76,6 +79,7 @@ export interface Engine {
   readonly catalog: Catalog;
   readonly services: Services;
   readonly schedules: Schedules;
+  readonly hooks: Hooks;
   readonly workers: Workers;
   readonly fleet: Fleet;
   readonly whys: Whys;
@@ -219,6 +223,14 @@ export function createEngine(given: EnginePorts): Engine {
     changed: () => epochs.raised("services"),
   });
 
+  const hooks = new Hooks({
+    ports,
+    judge: new TargetJudge({ ports, accounts }),
+    tests: new TestFires({ ports, starts, masks }),
+    changed: () => store.outbox.refresh(),
+    retried: () => undefined,
+  });
+
   const identityChanged = () => epochs.raised("identity");
   const principals = new Principals({ ports, changed: identityChanged });
 
@@ -263,6 +275,7 @@ export function createEngine(given: EnginePorts): Engine {
     catalog,
     services,
     schedules,
+    hooks,
     workers,
     declarations,
     runLists,

@@ -42,6 +42,7 @@ import { configHandlers } from "./handlers/configs.ts";
 import { encryptionHandlers } from "./handlers/encryption.ts";
 import { executionHandlers } from "./handlers/executions.ts";
 import { fleetHandlers } from "./handlers/fleet.ts";
+import { hookHandlers } from "./handlers/hooks.ts";
 import { joinTokenHandlers } from "./handlers/join-tokens.ts";
 import { limitHandlers } from "./handlers/limits.ts";
 import { looks, runListOf } from "./handlers/looks.ts";
@@ -182,6 +183,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       limits: limitHandlers(engine, ports),
       services: services.handlers,
       schedules: scheduleHandlers(engine, ports),
+      hooks: hookHandlers(engine),
       joinTokens: joinTokenHandlers({ joinTokens: new JoinTokens(ports), ports }),
       workers: workerHandlers(engine),
       roles: roleHandlers(engine),

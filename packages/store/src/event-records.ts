@@ -31,6 +31,13 @@ export interface EventRecords {
    * which SQLite wants a `WHERE`.
    */
   readonly insert: string;
+  /**
+   * Asked before changes are judged, where reading for that takes time: what `of` goes by has to be as
+   * new as its kind promises. Undefined: it is. What it rejects with refuses the changes.
+   */
+  readonly ready?: () => Promise<void> | undefined;
+  /** Told of rows that a commit has written, or has left out by the conditions of `insert`. */
+  readonly written?: (records: readonly EventRecord[]) => void;
 }
 
 /** Rows of a change, by the place of their kind; empty when there are none of any. */
@@ -40,8 +47,25 @@ export const NO_RECORDS: RecordsByKind = [];
 
 export function recordsOf(kinds: readonly EventRecords[], change: RecordedChange): RecordsByKind {
   if (kinds.length === 0 || change.events.length === 0) return NO_RECORDS;
-  const records = kinds.map((kind) => kind.of(change));
-  return records.some(({ length }) => length > 0) ? records : NO_RECORDS;
+  let all: (readonly EventRecord[])[] | undefined;
+  for (const [place, kind] of kinds.entries()) {
+    const records = kind.of(change);
+    if (records.length === 0) continue;
+    all ??= kinds.map(() => []);
+    all[place] = records;
+  }
+  return all ?? NO_RECORDS;
+}
+
+/** Tells each kind of the rows of a commit. */
+export function tellWritten(
+  kinds: readonly EventRecords[],
+  written: readonly RecordsByKind[],
+): void {
+  for (const [place, { written: tell }] of kinds.entries()) {
+    const records = tell ? written.flatMap((some) => some[place] ?? []) : [];
+    if (records.length > 0) tell?.(records);
+  }
 }
 
 export function bothRecords(a: RecordsByKind, b: RecordsByKind): RecordsByKind {

@@ -2,7 +2,13 @@
  * The columns of an execution's row in both databases: instants as they are, booleans as 0 and 1, other
  * values as JSON text. {@link toRow} is their table: the lists and masks of both are made from it.
  */
-import { type ExecutionPatch, type ExecutionRow, NO_SIGNALS, PATCHABLE } from "@engine/contract";
+import {
+  type ExecutionPatch,
+  type ExecutionRow,
+  type HookLineage,
+  NO_SIGNALS,
+  PATCHABLE,
+} from "@engine/contract";
 
 /** A stored row as an array in the order of its columns: cheaper to read than an object. */
 // biome-ignore lint/suspicious/noExplicitAny: what a column holds is said by the tables of the databases
@@ -71,7 +77,16 @@ export function toRow(
     finished_at: row[at++],
     updated_at: row[at++],
     routing_input: row[at++],
+    hook: toLineage(row[at++], row[at++], row[at++]),
   };
+}
+
+function toLineage(
+  name: string | null,
+  delivery_id: string | null,
+  hop: number | null,
+): HookLineage | null {
+  return hop === null ? null : { name, delivery_id, hop };
 }
 
 /** A row as a listing has it, without its values. */
@@ -79,10 +94,17 @@ export function toSummary(row: StoredRow): ExecutionRow {
   return toRow(row, null, null);
 }
 
+/** Where the hook behind an execution lies: a hop alone is one whose name is not known. */
+const LINEAGE = ["hook_name", "hook_delivery_id", "hook_hop"] as const;
+
+/** A column of an execution's row. */
+export type ExecutionColumn = Exclude<keyof ExecutionRow, "hook"> | (typeof LINEAGE)[number];
+
 /** The columns of a listing, in the order in which they are read: all but the values. */
-export const SUMMARY: readonly (keyof ExecutionRow)[] = Object.keys(toSummary([])).filter(
-  (name): name is keyof ExecutionRow => name !== "input" && name !== "output",
-);
+export const SUMMARY: readonly ExecutionColumn[] = Object.keys(toSummary([])).flatMap((name) => {
+  if (name === "hook") return LINEAGE;
+  return name === "input" || name === "output" ? [] : [name as ExecutionColumn];
+});
 
 export const SUMMARY_SQL: string = SUMMARY.join(", ");
 
@@ -94,8 +116,11 @@ export function columnsIn(mask: number): readonly (keyof ExecutionPatch)[] {
 /** What is stored of a column. */
 export function storedValue(
   row: Partial<ExecutionRow>,
-  column: keyof ExecutionRow,
+  column: ExecutionColumn,
 ): string | number | null {
+  if (column === "hook_name") return row.hook?.name ?? null;
+  if (column === "hook_delivery_id") return row.hook?.delivery_id ?? null;
+  if (column === "hook_hop") return row.hook?.hop ?? null;
   const value = row[column];
   if (column === "input" || column === "output") return toText(value);
   if (typeof value === "boolean") return value ? 1 : 0;

@@ -1,6 +1,9 @@
 export { shownDatabaseUrl } from "./database-url.ts";
 export type { EventRecord, EventRecords, RecordedChange } from "./event-records.ts";
 export { storeFailpoints } from "./failpoints.ts";
+export type { DeliveryRow, DueDelivery, FullDelivery } from "./hooks/delivery-row.ts";
+export type { HookRow } from "./hooks/hook-row.ts";
+export type { DeliveryListener, Outbox, OutboxOptions } from "./hooks/outbox.ts";
 export { type Interpose, interposed, type StoreCall } from "./interposed.ts";
 export type { LimitDefinition } from "./limits/claim-limits.ts";
 export { makeFolder } from "./make-folder.ts";
@@ -21,6 +24,7 @@ export {
   type NewConfig,
   refuseOtherVersion,
 } from "./ports/configs.ts";
+export type { DeadFilter, DeliveryFilter, Undelivered } from "./ports/deliveries.ts";
 export type { KeyCheck, KeyUse } from "./ports/encryption.ts";
 export type { EpochName, Epochs } from "./ports/epochs.ts";
 export type {
@@ -30,6 +34,7 @@ export type {
   GuardedClaimant,
   SessionGuard,
 } from "./ports/executions.ts";
+export type { HookChange, HookFilter, HookPort, NewHookRow } from "./ports/hooks.ts";
 export {
   type FirstAdmin,
   type IdentityPort,

@@ -23,7 +23,8 @@ export function interposed(store: Store, interpose: Interpose): Store {
     return [port, methods.isSame ? inner : methods.all] as const;
   });
   const own = interposedMethods(store, OWN_METHODS, { prefix: "", interpose }).all;
-  return { kind: store.kind, ...Object.fromEntries(ports), ...own } as Store;
+  const { kind, outbox } = store;
+  return { kind, outbox, ...Object.fromEntries(ports), ...own } as Store;
 }
 
 function interposedMethods(

@@ -1,6 +1,7 @@
 import { parseDatabaseUrl } from "./database-url.ts";
 import type { EventRecords } from "./event-records.ts";
 import { publishWrites } from "./failpoints.ts";
+import type { OutboxOptions } from "./hooks/outbox.ts";
 import { openPostgresStore } from "./postgres/postgres-store.ts";
 import { openSqliteStore } from "./sqlite/sqlite-store.ts";
 import type { Store } from "./store.ts";
@@ -12,6 +13,8 @@ export interface StoreOptions {
   readonly clock?: (() => number) | undefined;
   /** Rows that are written with events; none unless given. */
   readonly records?: readonly EventRecords[] | undefined;
+  /** How events are matched with hooks; not at all unless given. */
+  readonly hooks?: OutboxOptions | undefined;
   /** Told in one line what an operator should know of the database while it is used. */
   readonly warn?: ((message: string) => void) | undefined;
 }
@@ -23,11 +26,11 @@ export interface StoreOptions {
  * @throws EngineError `invalid_input` for a URL that names none, `unavailable` for one that fails.
  */
 export async function openStore(url: string, options: StoreOptions = {}): Promise<Store> {
-  const { synchronous = "full", clock = Date.now, warn, records } = options;
+  const { synchronous = "full", clock = Date.now, warn, records, hooks } = options;
   const address = parseDatabaseUrl(url);
   return publishWrites(
     address.kind === "sqlite"
-      ? await openSqliteStore({ path: address.path, synchronous, clock, records })
-      : await openPostgresStore({ url, clock, warn, records }),
+      ? await openSqliteStore({ path: address.path, synchronous, clock, records, hooks })
+      : await openPostgresStore({ url, clock, warn, records, hooks }),
   );
 }

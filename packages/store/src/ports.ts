@@ -10,11 +10,13 @@ import { AUDIT, type AuditPort } from "./ports/audit.ts";
 import { BEATS, type BeatPort } from "./ports/beats.ts";
 import { CATALOG, type CatalogPort } from "./ports/catalog.ts";
 import { CONFIGS, type ConfigPort } from "./ports/configs.ts";
+import { DELIVERIES, type DeliveryPort } from "./ports/deliveries.ts";
 import { ENCRYPTION, type EncryptionPort } from "./ports/encryption.ts";
 import { EPOCHS, type EpochPort } from "./ports/epochs.ts";
 import { EXECUTION_KEYS, type ExecutionKeyPort } from "./ports/execution-keys.ts";
 import { EXECUTIONS, type ExecutionPort } from "./ports/executions.ts";
 import { FORGOTTEN_VALUES, type ForgottenValuePort } from "./ports/forgotten-values.ts";
+import { HOOKS, type HookPort } from "./ports/hooks.ts";
 import { IDENTITIES, type IdentityPort } from "./ports/identities.ts";
 import { JOIN_TOKENS, type JoinTokenPort } from "./ports/join-tokens.ts";
 import { KEYS, type KeyPort } from "./ports/keys.ts";
@@ -63,6 +65,8 @@ export interface SharedPorts {
   readonly executionKeys: ExecutionKeyPort;
   readonly services: ServicePort;
   readonly limits: LimitPort;
+  readonly hooks: HookPort;
+  readonly deliveries: DeliveryPort;
 }
 
 const SHARED: { readonly [Port in keyof SharedPorts]: Operations<SharedPorts[Port]> } = {
@@ -91,6 +95,8 @@ const SHARED: { readonly [Port in keyof SharedPorts]: Operations<SharedPorts[Por
   executionKeys: EXECUTION_KEYS,
   services: SERVICES,
   limits: LIMITS,
+  hooks: HOOKS,
+  deliveries: DELIVERIES,
 };
 
 /** What a store keeps, by domain. What is hot, or of one database alone, each database has in its own SQL. */

@@ -1,3 +1,4 @@
+import type { Outbox } from "./hooks/outbox.ts";
 import type { Kinds } from "./ports/port.ts";
 import type { Ports } from "./ports.ts";
 
@@ -9,6 +10,8 @@ import type { Ports } from "./ports.ts";
  */
 export interface Store extends Ports {
   readonly kind: "sqlite" | "postgres";
+  /** How events become deliveries of hooks. */
+  readonly outbox: Outbox;
 
   /** Rejects when the database does not answer. */
   ping(): Promise<void>;
@@ -20,7 +23,7 @@ export interface Store extends Ports {
   close(): Promise<void>;
 }
 
-type OwnMethods = Omit<Store, keyof Ports | "kind">;
+type OwnMethods = Omit<Store, keyof Ports | "kind" | "outbox">;
 
 /** How what belongs to no domain is asked. */
 export const OWN_METHODS: Kinds<OwnMethods> = {

@@ -19,7 +19,11 @@ interface Operation {
   readonly requestBody?: RequestBody | { readonly $ref: string };
   readonly responses: Record<
     string,
-    { description: string; content?: Record<string, { schema: JsonSchema }> }
+    {
+      description: string;
+      headers?: Record<string, { description?: string }>;
+      content?: Record<string, { schema: JsonSchema }>;
+    }
   >;
 }
 interface RequestBody {
@@ -108,15 +112,20 @@ function bodyText({ requestBody }: Operation): string {
 function answersTable({ responses }: Operation): string {
   const rows = Object.entries(responses)
     .filter(([status]) => /^\d+$/.test(status))
-    .map(([status, { description, content }]) => {
+    .map(([status, { description, headers = {}, content }]) => {
       const json = content?.["application/json"];
       if (json) {
         const body = linked(Number(status) < 400 ? json.schema : resultOf(json.schema));
         return [status, description === "A result." ? body : `${body}: ${description}`];
       }
+      const told = Object.entries(headers).map(
+        ([name, header]) => `; header ${code(name)}: ${header.description}`,
+      );
       return [
         status,
-        content ? `${code(Object.keys(content).join())}: ${description}` : description,
+        content
+          ? `${code(Object.keys(content).join())}: ${description}`
+          : description + told.join(),
       ];
     });
   return table(["answer", "body"], rows).trimEnd();
@@ -179,6 +188,7 @@ const SAMPLE_PARAMS: Readonly<Record<string, string>> = {
 const NAMED: readonly (readonly [string, string])[] = [
   ["/signals/", "paid"],
   ["/schedules/", "nightly"],
+  ["/hooks/", "page-on-failure"],
   ["/services/", "billing"],
   ["/workers/", "worker-1"],
 ];

@@ -25,13 +25,24 @@ export function errorText(error: unknown): string {
   const issues = error.details?.["issues"];
   // A message that lists its issues itself, as for a wrong configuration, is complete.
   if (!Array.isArray(issues) || issues.length < 2 || error.message.includes("\n")) {
-    return asTyped(error.message);
+    return [asTyped(error.message), ...adviceIn(error)].join("\n  ");
   }
   // The message tells the first issue and how many more there are: all of them follow.
   const [first, ...others] = issues.map(issueLine);
   const head = error.message.replace(/ \(and \d+ more\)$/, "");
   const below = head === first ? others : [first, ...others];
   return [head, ...below].map((line) => asTyped(String(line))).join("\n  ");
+}
+
+/** What helps, as far as the message does not say it: a hint, and the permissions that are missing (HOOK-53). */
+function adviceIn({ message, details }: EngineError): readonly string[] {
+  const { hint, missing_permissions: missing = [] } = details ?? {};
+  const permissions = Array.isArray(missing) ? missing.map(String) : [];
+  const isTold = permissions.every((permission) => message.includes(permission));
+  return [
+    ...(typeof hint === "string" && !message.includes(hint) ? [hint] : []),
+    ...(isTold ? [] : [`missing: ${permissions.join(", ")}`]),
+  ];
 }
 
 function issueLine(issue: unknown): string {

@@ -28,6 +28,8 @@ export const ERRORS = {
       "The server is addressed by a name that it does not go by; `[engine.server] allowed_hosts` lists names besides localhost and addresses.",
     invalid_routing_input:
       "The routing input is none; `details.reason` says what is wrong, without its values. Send one JSON object of text, numbers, booleans, null and objects of these.",
+    invalid_selector:
+      "The selector can never fire; `details.reason` and `details.hint` say why, `details.index` which of the list it is.",
     principal_not_found: "No service account has this subject.",
     principal_not_service_account:
       "Executions run unattended as service accounts only; name one of those.",
@@ -51,6 +53,8 @@ export const ERRORS = {
   ...under(404, {
     not_found:
       "Nothing by that name or id; `details.resource` says which kind of thing was looked for.",
+    target_not_found:
+      "No workflow `details.workflow` is registered, which the hook is to run; register it first.",
     mcp_disabled: "The service offers no MCP; set its `mcp_enabled`.",
   }),
   ...under(405, {
@@ -92,6 +96,12 @@ export const ERRORS = {
     schedule_exists: "Another schedule has this name; choose another.",
     schedule_is_declared:
       "A workflow declares the schedule: change its `schedule` option and register it. Pause, resume and trigger are open.",
+    hook_exists:
+      "Another hook has this name (`details.owner_type` and `details.owner_ref` say whose it is); choose another.",
+    hook_is_declared:
+      "A workflow or an agent declares the hook (`details.owner_ref`): change it there. Enable, disable, test and retries are open.",
+    delivery_not_dead:
+      "Only a delivery that was given up is tried anew; `details.status` is what this one is.",
     last_admin:
       "Without this principal, role or key nobody could administer the engine; make another admin first.",
     built_in_role: "The engine's own roles do not change; clone one under another name.",

@@ -1,6 +1,7 @@
 import type { ResourceRequests, TaskRequests } from "../definitions/resource-requests.ts";
 import type { Runner } from "../definitions/runner.ts";
 import type { Failure } from "../errors/failure.ts";
+import type { HookLineage } from "../hooks/lineage.ts";
 import type { HiddenPlacement, Placement, ResolvedLimit, TurnShare } from "../routing/needs.ts";
 import { isClaimable } from "../rules/transition.ts";
 import type { Encoded } from "../values/value.ts";
@@ -114,6 +115,8 @@ interface ExecutionOrigin {
   /** Ancestors by `call`. */
   readonly depth: number;
   readonly forked_from: { readonly execution_id: string; readonly seq: number } | null;
+  /** The hook behind it, which decides the hop of its deliveries; null: none (HOOK-33). */
+  readonly hook: HookLineage | null;
   /** Id of the principal that started it; null with authorization off (AUTH-34). */
   readonly started_by: string | null;
   readonly created_at: number;

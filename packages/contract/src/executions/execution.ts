@@ -84,6 +84,16 @@ const facts = {
   updated_at: z.string(),
   status_url: z.string(),
 };
+/** The hook behind an execution, however many executions lie between (HOOK-33, HOOK-35). */
+export const ExecutionHook = z.object({
+  /** Null where an input does not say; so is the delivery. */
+  name: z.string().nullable(),
+  delivery_id: z.string().nullable(),
+  /** How many hooks fired before this one in its chain, from 0. */
+  hop: z.int().nonnegative(),
+});
+export type ExecutionHook = z.infer<typeof ExecutionHook>;
+
 /** A label an operator gave it. */
 const label = z.string().nullable();
 /** Plain JSON; `output` is null until COMPLETED. */
@@ -107,11 +117,12 @@ function byState<Shape extends z.ZodRawShape>(shape: Shape) {
 export const ExecutionSummary = byState({ ...facts, name: label });
 export type ExecutionSummary = z.infer<typeof ExecutionSummary>;
 
-/** What reads of an execution answer; with `detailed=true` its log too. */
+/** What reads of an execution answer; with `detailed=true` the hook behind it and its log too. */
 export const ExecutionRecord = byState({
   ...facts,
   name: label,
   ...values,
+  hook: ExecutionHook.nullable().optional(),
   events: z.array(RecordedEvent).optional(),
 });
 export type ExecutionRecord = z.infer<typeof ExecutionRecord>;
@@ -133,6 +144,7 @@ export const InspectedExecution = byState({
   name: z.string(),
   label,
   ...values,
+  hook: ExecutionHook.nullable(),
   events: z.array(RecordedEvent),
 });
 export type InspectedExecution = z.infer<typeof InspectedExecution>;

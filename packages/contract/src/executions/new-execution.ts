@@ -1,4 +1,6 @@
 import type { Failure } from "../errors/failure.ts";
+import type { DeliveryGuard } from "../hooks/delivery-guard.ts";
+import type { HookLineage } from "../hooks/lineage.ts";
 import type { NewEvent } from "../log/event.ts";
 import type { Trigger } from "../log/event-values.ts";
 import type { Encoded } from "../values/value.ts";
@@ -37,6 +39,10 @@ export interface NewExecution {
   readonly unique?: { readonly key: string; readonly request_hash: string } | undefined;
   /** The schedule that starts it, and the instant that was due; null: somebody triggered it. */
   readonly schedule?: { readonly name: string; readonly scheduled_for: number | null } | undefined;
+  /** The hook behind it: of a child its parent's, of a fork its source's (HOOK-33). */
+  readonly hook?: HookLineage | null;
+  /** The delivery that it settles; it is only created while that is as it was judged (HOOK-30). */
+  readonly delivery?: DeliveryGuard | undefined;
   readonly parent?:
     | (Pick<ExecutionRow, "execution_id" | "depth"> & {
         /** Null of one that a task has started with the execution's token (AUTH-43). */

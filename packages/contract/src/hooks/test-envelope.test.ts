@@ -3,13 +3,13 @@ import { HookEnvelope } from "./envelope.ts";
 import { parseHookSelector } from "./selector.ts";
 import { testEnvelope, testedSelector } from "./test-envelope.ts";
 
-const random = "0123456789abcdef".repeat(2);
-const id = `hook-test-${random}`;
+const execution_id = "01234567-89ab-7def-8123-456789abcdef";
+const id = "hook-test-0123456789ab7def8123456789abcdef";
 
 function made(text: string, value?: number): HookEnvelope {
   const selector = parseHookSelector(text).selector ?? expect.unreachable(text);
   const now = Date.UTC(2026, 0, 5);
-  return HookEnvelope.parse(testEnvelope({ hook: "page", selector, value, random, now }));
+  return HookEnvelope.parse(testEnvelope({ hook: "page", selector, value, execution_id, now }));
 }
 
 test("HOOK-37 a test has what its selector says, and stand-ins for the rest", () => {

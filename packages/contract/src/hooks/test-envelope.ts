@@ -18,21 +18,26 @@ export function testedSelector(
   return { refusal: { selector: text, index: 0, reason: "not_of_this_hook", hint } };
 }
 
+/** The delivery that a test says it is of, by the execution that it starts: no row has this id (HOOK-37). */
+export function testDeliveryId(execution_id: string): string {
+  return `hook-test-${execution_id.replaceAll("-", "")}`;
+}
+
 /**
  * An envelope as an event would have made it that the selector matches. Redaction is its caller's matter.
  *
- * @param of `random` are 32 random hexadecimal digits, `now` is milliseconds since 1970; `value` is that
- *   of the event.
+ * @param of `execution_id` is that of the execution that is started, `now` is milliseconds since 1970;
+ *   `value` is that of the event.
  */
 export function testEnvelope(of: {
   readonly hook: string;
   readonly selector: HookSelector;
   readonly value?: Json | undefined;
-  readonly random: string;
+  readonly execution_id: string;
   readonly now: number;
 }): HookEnvelope {
   const { hook, selector, value = { synthetic: true, hook } } = of;
-  const id = `hook-test-${of.random}`;
+  const id = testDeliveryId(of.execution_id);
   const [namespace, workflow, ...rest] = selector.pattern;
   const type = given(rest.at(-1), "completed");
   const common = {

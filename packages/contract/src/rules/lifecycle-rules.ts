@@ -74,6 +74,7 @@ export function createdExecution(fresh: NewExecution): Created {
     detached: parent?.detached ?? false,
     depth: parent ? parent.depth + 1 : 0,
     forked_from: fork?.from ?? null,
+    hook: fresh.hook ?? null,
     started_by: fresh.by,
     run_as: fresh.run_as === undefined ? fresh.by : fresh.run_as,
     created_at: now,

@@ -12,6 +12,7 @@ import { Failure } from "../errors/failure.ts";
 import {
   BasicExecution,
   ExecutionError,
+  ExecutionHook,
   ExecutionRecord,
   ExecutionSummary,
   InspectedExecution,
@@ -19,6 +20,9 @@ import {
   State,
   Wait,
 } from "../executions/execution.ts";
+import { DeliveryRecord, DetailedDelivery } from "../hooks/delivery.ts";
+import { HookEnvelope } from "../hooks/envelope.ts";
+import { DetailedHook, HookRecord, HookUpdate, NewHook } from "../hooks/hook.ts";
 import { Event, EventMeta, SentEvent } from "../log/event.ts";
 import { RecordedEvent } from "../log/recorded-event.ts";
 import { NewSchedule, Schedule, ScheduleChanges, ScheduleRun } from "../schedules/schedule.ts";
@@ -50,7 +54,9 @@ const SENT = {
   Checkpoint,
   CheckpointItem,
   Heartbeat,
+  HookUpdate,
   NewEvent: SentEvent,
+  NewHook,
   NewSchedule,
   ProgressBatch,
   Registration,
@@ -64,13 +70,19 @@ const ANSWERED = {
   BasicExecution,
   CheckpointAccepted,
   DeclaredSchedule,
+  DeliveryRecord,
+  DetailedDelivery,
+  DetailedHook,
   DetailedWorkerRecord,
   ErrorBody,
   ErrorInfo: ErrorBody.shape.error,
   Event,
   ExecutionError,
+  ExecutionHook,
   ExecutionRecord,
   ExecutionSummary,
+  HookEnvelope,
+  HookRecord,
   InspectedExecution,
   ItemRefused,
   Namespace,
@@ -155,10 +167,12 @@ function sentParts({ params = {}, query, headers, body }: Route): NamedSchemas {
 }
 
 function answeredParts({ answers, frames = {}, lines }: Route): NamedSchemas {
-  const json = Object.entries(answers).filter(
-    (entry): entry is [string, z.ZodType] => !isRaw(entry[1]),
-  );
-  return { ...Object.fromEntries(json), ...prefixed("frame", frames), ...(lines && { lines }) };
+  const parts: Record<string, z.ZodType> = {};
+  for (const [status, answer] of Object.entries(answers)) {
+    if (!isRaw(answer)) parts[status] = answer;
+    else if (answer.headers) parts[`${status} headers`] = answer.headers;
+  }
+  return { ...parts, ...prefixed("frame", frames), ...(lines && { lines }) };
 }
 
 function prefixed(prefix: string, schemas: NamedSchemas): NamedSchemas {

@@ -207,6 +207,20 @@ test("a value that is answered as it was stored is any JSON; other raw answers a
   expect(answerOf("workers.module")).toEqual({ "text/javascript": { schema: { type: "string" } } });
 });
 
+test("HOOK-36 headers that say what became of it are described with their answer", () => {
+  const { responses } = operationOf("hooks.delete");
+  expect(responses["204"]).toEqual({
+    description: "the hook is deleted",
+    headers: {
+      "x-engine-pending-dropped": {
+        description: "deliveries that waited, and are gone",
+        required: true,
+        schema: { type: "integer", minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
+      },
+    },
+  });
+});
+
 test("every query key and header says what it means", () => {
   const bare = operations.flatMap(({ parameters }) =>
     parameters

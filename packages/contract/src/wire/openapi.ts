@@ -139,7 +139,9 @@ function responses({ answers, speaks }: Route, streams: boolean, part: Part): Js
       // Raw JSON is a value that was printed already, of any type.
       const schema = answer.raw === "application/json" ? {} : { type: "string" };
       const content = answer.raw && { content: { [answer.raw]: { schema } } };
-      return [status, { description: answer.meaning, ...content }];
+      const headers = part(`${status} headers`);
+      const told = headers && { headers: headersOf(headers) };
+      return [status, { description: answer.meaning, ...told, ...content }];
     }
     const stream = status === "200" && streams && { "text/event-stream": { schema: FRAMES } };
     const schema = part(status) ?? {};
@@ -154,6 +156,15 @@ function responses({ answers, speaks }: Route, streams: boolean, part: Part): Js
   const schema = speaks ? {} : ERROR;
   const error = { description: "An error.", content: { "application/json": { schema } } };
   return { ...Object.fromEntries(listed), "4XX": error, "5XX": error };
+}
+
+/** What comes with an answer. A description belongs to the header, not to its value. */
+function headersOf({ properties = {} }: JsonObject): JsonObject {
+  const headers = Object.entries(properties as JsonObject).map(([name, value]) => {
+    const { description, ...schema } = value as JsonObject;
+    return [name, { ...(description !== undefined && { description }), required: true, schema }];
+  });
+  return Object.fromEntries(headers);
 }
 
 /** What a protocol of its own answers is described by the protocol. */

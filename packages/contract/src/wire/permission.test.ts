@@ -36,6 +36,7 @@ test("the placeholders of a permission are those of its path, or of what the han
     "name",
     "namespace",
     "ns",
+    "principal",
     "run_as",
     "schedule",
     "secret",

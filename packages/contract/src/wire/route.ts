@@ -5,6 +5,8 @@ import type { Permission } from "./permission.ts";
 export interface RawAnswer {
   readonly raw: string | null;
   readonly meaning: string;
+  /** Headers that say what became of it, of an answer without a body: a client gives them in its place. */
+  readonly headers?: z.ZodObject;
 }
 
 /**
@@ -92,9 +94,19 @@ export type Answer<R extends Route> = {
 
 type IsUnion<T, U = T> = T extends unknown ? ([U] extends [T] ? false : true) : never;
 
+/** What a client is given of an answer: its body, or headers that say something in place of one. */
+type ToldBy<A> = A extends { headers: infer H extends z.ZodObject } ? z.output<H> : BodyOf<A>;
+
+type Told<R extends Route> = {
+  [S in keyof R["answers"] & number]: {
+    readonly status: S;
+    readonly body: ToldBy<R["answers"][S]>;
+  };
+}[keyof R["answers"] & number];
+
 /** What the client gives back: the body where there is one answer, else the status beside it. */
 export type Output<R extends Route> =
-  IsUnion<keyof R["answers"] & number> extends true ? Answer<R> : Answer<R>["body"];
+  IsUnion<keyof R["answers"] & number> extends true ? Told<R> : Told<R>["body"];
 
 type Names<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
   ? Name | Names<Rest>

@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
 import * as z from "zod";
+import { PENDING_DROPPED_HEADER } from "../routes/hooks.ts";
 import { AnyJson } from "../values/any-json.ts";
 import type { Permission } from "./permission.ts";
-import { isRaw, type Route } from "./route.ts";
+import { isRaw, type RawAnswer, type Route } from "./route.ts";
 import { routes } from "./routes.ts";
 
 const table: readonly (readonly [name: string, route: Route])[] = Object.entries(routes).flatMap(
@@ -37,11 +38,15 @@ test("NET-7 every list has the same shape, and every route that filters by right
   for (const [name] of scoped) expect(lists.map(([list]) => list)).toContain(name);
 });
 
-test("NET-7 every DELETE answers 204 without a body", () => {
+test("NET-7 HOOK-36 every DELETE answers 204 without a body; that of a hook tells what was dropped by a header", () => {
   const rows = table.filter(([, { method }]) => method === "DELETE");
   expect(rows.length).toBeGreaterThan(2);
   for (const [name, { answers }] of rows) {
-    expect([name, answers]).toEqual([name, { 204: { raw: null, meaning: expect.any(String) } }]);
+    const { headers } = answers[204] as RawAnswer;
+    const told = headers ? Object.keys(headers.shape) : [];
+    expect([name, told]).toEqual([name, name === "hooks.delete" ? [PENDING_DROPPED_HEADER] : []]);
+    const answer = { raw: null, meaning: expect.any(String), ...(headers && { headers }) };
+    expect([name, answers]).toEqual([name, { 204: answer }]);
   }
 });
 

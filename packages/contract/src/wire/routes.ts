@@ -6,6 +6,7 @@ import { configRoutes } from "../routes/configs.ts";
 import { encryptionRoutes } from "../routes/encryption.ts";
 import { executionRoutes } from "../routes/executions.ts";
 import { fleetRoutes } from "../routes/fleet.ts";
+import { hookRoutes } from "../routes/hooks.ts";
 import { joinTokenRoutes } from "../routes/join-tokens.ts";
 import { limitRoutes } from "../routes/limits.ts";
 import { principalRoutes } from "../routes/principals.ts";
@@ -29,6 +30,7 @@ export const routes = {
   executions: executionRoutes,
   services: serviceRoutes,
   schedules: scheduleRoutes,
+  hooks: hookRoutes,
   fleet: fleetRoutes,
   workerAttributes: workerAttributeRoutes,
   limits: limitRoutes,
@@ -51,6 +53,7 @@ export const groupTitles: Readonly<Record<keyof typeof routes, string>> = {
   executions: "Executions",
   services: "Services",
   schedules: "Schedules",
+  hooks: "Hooks",
   fleet: "Workers",
   workerAttributes: "Metadata and services of workers",
   limits: "Limits",

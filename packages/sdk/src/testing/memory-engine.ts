@@ -74,7 +74,7 @@ interface Copy {
 /** By `task_call_id`. */
 type Routing = Readonly<Record<string, RoutingInput>>;
 
-type Parent = Pick<ExecutionRow, "execution_id" | "depth">;
+type Parent = Pick<ExecutionRow, "execution_id" | "depth" | "hook">;
 
 /**
  * A server in memory, by the contract's own rules: rows, logs, children, waits and their ends. It

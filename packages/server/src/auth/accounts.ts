@@ -89,12 +89,21 @@ export function lackOf(
   return needed.filter((permission) => !rights.holds(permission));
 }
 
-/** @throws EngineError `principal_not_permitted` with all that it lacks. */
-export function refuseLack(account: StoredIdentity, needed: readonly string[]): void {
+/** `principal_not_permitted` with all that an account lacks; undefined where it holds the whole list. */
+export function lackingAccount(
+  account: Pick<StoredIdentity, "subject" | "grants">,
+  needed: readonly string[],
+): EngineError | undefined {
   const { subject } = account;
   const missing = lackOf(account, needed);
-  if (missing.length === 0) return;
-  throw new EngineError("principal_not_permitted", `${subject} lacks ${missing.join(", ")}`, {
+  if (missing.length === 0) return undefined;
+  return new EngineError("principal_not_permitted", `${subject} lacks ${missing.join(", ")}`, {
     details: { principal: subject, missing_permissions: missing },
   });
+}
+
+/** @throws EngineError `principal_not_permitted` with all that it lacks. */
+export function refuseLack(account: StoredIdentity, needed: readonly string[]): void {
+  const lacking = lackingAccount(account, needed);
+  if (lacking) throw lacking;
 }

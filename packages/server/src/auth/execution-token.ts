@@ -18,7 +18,7 @@ export interface ExecutionClaims {
   /** Subject of the principal, and its id. */
   readonly sub: string;
   readonly pid: string;
-  /** Who made the engine start the execution, as `schedule:<name>`; null: somebody asked. */
+  /** What made the engine start the execution, as `schedule:<name>` or `hook:<name>`; null: somebody asked. */
   readonly on_behalf_of: string | null;
   readonly exec: string;
   /** The generation of the execution's claim. */

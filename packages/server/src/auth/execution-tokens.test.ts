@@ -1,7 +1,15 @@
-import { EngineError, routes } from "@engine/contract";
+import { createHash } from "node:crypto";
+import {
+  EngineError,
+  type ExecutionRow,
+  hookExecutionId,
+  routes,
+  testDeliveryId,
+} from "@engine/contract";
 import type { AuthorizationRequest } from "@engine/http";
 import { expect, test } from "vitest";
-import { GuardedEngine, tokenOf } from "../testing/guarded-engine.ts";
+import { GuardedEngine, tokenKeys, tokenOf } from "../testing/guarded-engine.ts";
+import { proven } from "./execution-token.ts";
 
 const SOURCE = `import { workflow } from "@engine/sdk";
 export const parent = workflow({ name: "parent" }, async (input) => input);
@@ -197,4 +205,27 @@ test("AUTH-39 a token is nowhere in what is stored, read or logged of its execut
   const log = await t.store.log.read(execution_id);
   const history = await t.engine.executions.history(execution_id);
   expect(JSON.stringify([row, log, history])).not.toContain("engine_et_");
+});
+
+test("AUTH-40 HOOK-45 a token says what made the engine start its execution, and nothing of what that one starts", async () => {
+  const { t, guarded } = await running();
+  const row = await guarded.run("ada", "parent");
+  const delivery_id = "0192f0c1-5b7a-7c31-9d7e-3f1b8a6c2d10";
+  const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
+  const hook = { name: "page", delivery_id, hop: 0 };
+  const tested = { ...hook, delivery_id: testDeliveryId(row.execution_id) };
+  const cases: [Partial<ExecutionRow>, string | null][] = [
+    [{}, null],
+    [{ schedule: "nightly" }, "schedule:nightly"],
+    [{ execution_id: hookExecutionId(delivery_id, sha256), hook }, "hook:page"],
+    [{ hook: tested }, "hook:page:test"],
+    // Of a child, or a fork, which have the lineage of what they come from.
+    [{ hook }, null],
+    [{ execution_id: "another", hook: tested }, null],
+  ];
+  for (const [changes, on_behalf_of] of cases) {
+    const account = { id: "ada", subject: "ada@acme" };
+    const minted = t.engine.tokens?.mint({ ...row, ...changes }, account);
+    expect(proven(minted?.token ?? "", tokenKeys())).toMatchObject({ on_behalf_of });
+  }
 });

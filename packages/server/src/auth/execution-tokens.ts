@@ -3,13 +3,15 @@ import {
   type ExecutionRow,
   type ExecutionToken,
   formatInstant,
+  hookExecutionId,
   type Identity,
   isTerminal,
   type Route,
+  testDeliveryId,
 } from "@engine/contract";
 import type { AuthorizationRequest } from "@engine/http";
 import type { EnginePorts } from "../engine-ports.ts";
-import { hookOf } from "../hooks/on-behalf-of.ts";
+import { sha256 } from "../hooks/sha256.ts";
 import { type ExecutionClaims, proven, signed, type TokenKeys } from "./execution-token.ts";
 import { type Reach, reachOf } from "./execution-token-scope.ts";
 import type { Account, RunAs } from "./run-as.ts";
@@ -43,7 +45,7 @@ export class ExecutionTokens implements TokenVerifier {
       {
         sub: subject,
         pid: id,
-        on_behalf_of: onBehalfOf(row),
+        on_behalf_of: startedFor(row),
         exec: row.execution_id,
         gen: row.generation,
         iat,
@@ -113,8 +115,13 @@ export class ExecutionTokens implements TokenVerifier {
   }
 }
 
-function onBehalfOf(row: ExecutionRow): string | null {
-  return row.schedule === null ? hookOf(row) : `schedule:${row.schedule}`;
+/** What made the engine start the execution; null: somebody asked, or another execution did (HOOK-45). */
+function startedFor({ schedule, hook, execution_id }: ExecutionRow): string | null {
+  if (schedule !== null) return `schedule:${schedule}`;
+  const { name, delivery_id } = hook ?? {};
+  if (!name || !delivery_id) return null;
+  if (delivery_id === testDeliveryId(execution_id)) return `hook:${name}:test`;
+  return hookExecutionId(delivery_id, sha256) === execution_id ? `hook:${name}` : null;
 }
 
 /** Whether the row is under the claim, and runs for the principal, that a token was made for. */

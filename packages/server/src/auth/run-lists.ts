@@ -100,6 +100,7 @@ function partsOf(qualified: string): [namespace: string, workflow: string] {
   return [qualified.slice(0, slash), qualified.slice(slash + 1)];
 }
 
-function toRun(namespace: string, workflow: string): string {
+/** The right to run a workflow, which is the first of its list. */
+export function toRun(namespace: string, workflow: string): string {
   return `workflow:${namespace}:${workflow}:run`;
 }

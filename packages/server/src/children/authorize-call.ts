@@ -13,6 +13,7 @@ export type CallingExecution = Pick<
   | "worker"
   | "run_as"
   | "requirements"
+  | "hook"
 >;
 
 /** Which permissions an execution lacks to start that version with `call` (EXE-57); none: it may. */

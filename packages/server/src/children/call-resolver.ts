@@ -113,7 +113,7 @@ export class CallResolver {
       const message = `${caller.namespace}/${caller.workflow} may not start ${target}: it lacks ${lacks}`;
       return refuse("TaskNotAuthorizedError", message, { workflow: target, missing_permissions });
     }
-    const { execution_id, depth, priority, worker, run_as } = caller;
+    const { execution_id, depth, priority, worker, run_as, hook } = caller;
     try {
       const fresh = await this.#parts.starts.prepareStart({
         of: foundVersion(found),
@@ -129,6 +129,7 @@ export class CallResolver {
         fairness: caller.requirements?.fairness,
         last_worker: worker,
         routing_input,
+        hook,
         parent: { execution_id, depth, call_id: task_call_id, detached: start.detach },
       });
       return { kind: "child", fresh };

@@ -329,10 +329,11 @@ export class Follower {
       show(row).catch(() => row),
       refs.known(row) ?? refs.of([row]),
     ]);
-    const whole = { ...frame, data: this.#data.record(shown, who) };
-    if (!this.#view.detailed) return whole;
+    const record = this.#data.record(shown, who);
+    if (!this.#view.detailed) return { ...frame, data: record };
     const pages = this.#ports.pages(this.execution_id);
-    return detailedFrame(whole, pages.between(0, row.head), this.#data);
+    const detailed = { ...frame, data: { ...record, hook: row.hook } };
+    return detailedFrame(detailed, pages.between(0, row.head), this.#data);
   }
 
   /** How many values were let go since the last frame, as a comment says it. */

@@ -68,6 +68,7 @@ export async function forkOf(
     // A replay has to see the random numbers that its log was made with.
     ...(!isRestart && { seed: source.seed }),
     last_worker: source.worker ?? source.last_worker,
+    hook: source.hook,
     routing_input: routing_input ?? readRouting(ports.ring, source.routing_input),
     fork: {
       from: { execution_id: source.execution_id, seq },

@@ -62,7 +62,7 @@ export function toRecord(
     ...toSummary(row, who),
     input: toPlain(row.input),
     output: toPlain(row.output),
-    ...(log && { events: log.map(toRecordedEvent) }),
+    ...(log && { hook: row.hook, events: log.map(toRecordedEvent) }),
   };
 }
 
@@ -95,7 +95,8 @@ export function toInspected(
   log: readonly LoggedEvent[],
 ): InspectedExecution {
   const { name: label, ...record } = toRecord(row, who);
-  return { ...record, name: row.workflow, label, events: log.map(toRecordedEvent) };
+  const { hook } = row;
+  return { ...record, name: row.workflow, label, hook, events: log.map(toRecordedEvent) };
 }
 
 export function toRecordedEvent({ event: logged, recorded_at }: LoggedEvent): RecordedEvent {

@@ -110,6 +110,7 @@ async function everything(): Promise<unknown> {
     "/executions",
     "/workflows",
     "/schedules",
+    "/hooks",
     "/workers",
   ];
   const read = await Promise.all(paths.map((path) => ask({ method: "GET", path })));
@@ -390,6 +391,7 @@ test.each<[string, () => Asked, number]>([
   ["a run", () => ({ path: "/workflows/hello/run/async" }), MAX_VALUE],
   ["a file of workflows", () => ({ path: "/workflows" }), 8 * MIB],
   ["a schedule", () => ({ path: "/schedules" }), MIB],
+  ["a hook", () => ({ path: "/hooks" }), MIB],
 ])(
   "NET-1 %s with a body that is declared too large is refused before it is read",
   async (...row) => {
@@ -448,6 +450,45 @@ test.each<[string, Json, string[]]>([
 ])("EXE-74 a schedule for %s is refused and saves nothing", async (_, spec, paths) => {
   const refused = await refuses({ path: "/schedules", body: { ...nightly, spec } });
   expect(refused).toMatchObject({ status: 422, code: "invalid_schedule" });
+  expect(pathsOf(refused)).toEqual(paths);
+});
+
+const page = {
+  ...{ name: "page", workflow: "hello", principal: "bot" },
+  selectors: ["execution:*"],
+};
+
+test.each<[string, Record<string, unknown>, string[]]>([
+  ["a name in capitals", { name: "Page" }, ["body.name"]],
+  ["a name that is reserved", { name: "deliveries" }, ["body.name"]],
+  ["no selectors", { selectors: [] }, ["body.selectors"]],
+  ["65 selectors", { selectors: Array(65).fill("task:*") }, ["body.selectors"]],
+  ["a selector that is too long", { selectors: ["x".repeat(513)] }, ["body.selectors[0]"]],
+  ["a workflow that is none", { workflow: "a/b/c" }, ["body.workflow"]],
+  ["a principal that is no subject", { principal: "a/b" }, ["body.principal"]],
+  ["no principal", { principal: null }, ["body.principal"]],
+  ["101 tries", { max_attempts: 101 }, ["body.max_attempts"]],
+  ["half a try", { max_attempts: 0.5 }, ["body.max_attempts"]],
+  ["an action", { action: "run" }, ["body.action"]],
+  ["an address", { url: "http://example.com" }, ["body.url"]],
+  ["an owner", { owner_type: "agent" }, ["body.owner_type"]],
+])("HOOK-1 HOOK-38 a hook with %s is refused and saves nothing", async (_, changes, paths) => {
+  const refused = await refuses({ path: "/hooks", body: { ...page, ...changes } as Json });
+  expect(refused).toMatchObject({ status: 422, code: "invalid_input" });
+  expect(pathsOf(refused)).toEqual(paths);
+});
+
+test.each<[string, string[]]>([
+  ["/hooks?limit=1001", ["query.limit"]],
+  ["/hooks?enabled_only=yes", ["query.enabled_only"]],
+  ["/hooks?owner_type=nobody", ["query.owner_type"]],
+  ["/hooks/page/deliveries?limit=201", ["query.limit"]],
+  ["/hooks/page/deliveries?status=lost", ["query.status"]],
+  ["/hooks/page/deliveries?before=first", ["query.before"]],
+  [`/hooks/page/deliveries?offset=1&before=${FIRST_PROCESS}`, ["query.offset"]],
+])("HOOK-36 GET %s is refused", async (path, paths) => {
+  const refused = await refuses({ method: "GET", path });
+  expect(refused).toMatchObject({ status: 422, code: "invalid_input" });
   expect(pathsOf(refused)).toEqual(paths);
 });
 

@@ -18,6 +18,8 @@ const GRANTS = [
   "schedule:*:read",
   "schedule:shop:manage",
   "worker:shop:read",
+  "hook:shop:*",
+  "principal:shop:impersonate",
   "service:shop:*",
   "secret:shop:manage",
   "config:shop:*",
@@ -51,6 +53,7 @@ const below = (rest: string) => ({
 });
 const ofExecution = (rest: string) => ({ path: ({ id }: Place) => `/executions/${id}${rest}` });
 const ofSchedule = (rest: string) => ({ path: ({ ns }: Place) => `/schedules/${ns}${rest}` });
+const ofHook = (rest: string) => ({ path: ({ ns }: Place) => `/hooks/${ns}${rest}` });
 const ofService = (rest: string) => ({
   path: ({ ns, id }: Place) => `/services/${ns}${rest.replace("{id}", id)}`,
 });
@@ -212,6 +215,24 @@ const cases: { readonly [G in keyof typeof routes]: Record<keyof (typeof routes)
     trigger: { ...ofSchedule("/trigger"), own: 202, other: ["schedule:bank:manage"] },
     history: { ...ofSchedule("/history"), own: 200, other: READ },
     delete: { ...ofSchedule(""), own: 204, other: ["schedule:bank:manage"] },
+  },
+  hooks: {
+    // A hook may hear of every namespace, and so may who makes or reads it.
+    create: administered("hook:*:create", "/hooks", {}),
+    list: administered("hook:*:read", "/hooks"),
+    get: { ...ofHook(""), own: 200, other: ["hook:bank:read"] },
+    update: {
+      ...ofHook(""),
+      body: () => ({ max_attempts: 2 }),
+      own: 200,
+      other: ["hook:bank:update"],
+    },
+    test: { ...ofHook("/test"), own: 202, other: ["hook:bank:update"] },
+    deliveries: administered("hook:deliveries:read", "/hooks/shop/deliveries"),
+    delivery: administered("hook:deliveries:read", "/hooks/shop/deliveries/x"),
+    retry: administered("hook:deliveries:retry", "/hooks/shop/deliveries/x/retry"),
+    retryMany: administered("hook:deliveries:retry", "/hooks/shop/deliveries/retry"),
+    delete: { ...ofHook(""), own: 204, other: ["hook:bank:delete"] },
   },
   fleet: {
     list: { path: () => "/workers", own: 200, other: 200 },
@@ -403,12 +424,14 @@ class Guarded implements AsyncDisposable {
 
   /** What stands in the store, also what the caller may not see. */
   async contents(): Promise<unknown> {
-    const { executions, catalog, schedules, services, secrets, configs } = this.#server.engine;
+    const { executions, catalog, schedules, hooks, services, secrets, configs } =
+      this.#server.engine;
     const page = { limit: 100, offset: 0 };
     return Promise.all([
       executions.list({ ...page, order: "created_asc" }),
       catalog.list(page),
       schedules.list(page),
+      hooks.list(page),
       services.list(page),
       secrets.list(page),
       configs.list(page),
@@ -429,7 +452,7 @@ const NOBODY: AuditedCall = {
 };
 
 /**
- * A workflow with one execution that nobody runs, a schedule of it, a service that offers it, a worker,
+ * A workflow with one execution that nobody runs, a schedule and a hook of it, a service that offers it, a worker,
  * a secret and a configuration value, all of one name.
  */
 async function furnished({ engine, workers }: Server, ns: string): Promise<Place> {
@@ -441,6 +464,13 @@ async function furnished({ engine, workers }: Server, ns: string): Promise<Place
     ...{ name: ns, namespace: ns, workflow: "pay", version: null, description: null, spec: cron },
     ...{ overlap: "skip", catch_up: "one", input: null, routing_input: {}, run_as: null },
   });
+  await engine.hooks.create(
+    {
+      ...{ name: ns, workflow: `${ns}/pay`, principal: ns, max_attempts: 5, enabled: true },
+      selectors: [`execution:${ns}:*:failed`],
+    },
+    { call: NOBODY, allow: () => undefined },
+  );
   const choice = { namespaces: [ns], workflows: [], exclusions: [], mcp_enabled: true };
   await engine.services.create({ name: ns, ...choice }, NOBODY);
   await engine.secrets.put(ns, { value: "long enough", unmasked: false }, NOBODY);

@@ -57,6 +57,9 @@ const ofWorkflow = (rest: string) => ({
   path: ({ ns, id }: Place) => `/workflows/${ns}/pay/${rest.replace("{id}", id)}`,
 });
 const execution = (rest: string) => ({ path: ({ id }: Place) => `/executions/${id}${rest}` });
+const hook = (rest = "") => ({ path: ({ ns }: Place) => `/hooks/${ns}${rest}` });
+const UPDATE_HOOK = "hook:viewer:update";
+const RETRY = "hook:deliveries:retry";
 const schedule = (rest = "") => ({ path: ({ ns }: Place) => `/schedules/${ns}${rest}` });
 const own = (rest: string): Row => ({
   path: ({ ns, id }) => `/workers/${ns}/${rest.replace("{id}", id)}`,
@@ -336,6 +339,65 @@ const rows: { readonly [G in keyof typeof routes]: Record<keyof (typeof routes)[
       ...schedule(),
       ...CALLERS,
       viewer: [403, MANAGE],
+      operator: 204,
+      admin: 204,
+    },
+  },
+  hooks: {
+    create: {
+      path: () => "/hooks",
+      body: ({ ns }) => ({
+        ...{ name: ns, workflow: `${ns}/pay`, principal: "bot" },
+        selectors: ["execution:*"],
+      }),
+      ...CALLERS,
+      viewer: [403, "hook:*:create"],
+      operator: [403, AS_BOT],
+      admin: 409,
+    },
+    list: { path: () => "/hooks", ...READERS },
+    get: { ...hook(), ...READERS },
+    update: {
+      ...hook(),
+      ...sends({ max_attempts: 3, principal: "bot" }),
+      ...CALLERS,
+      viewer: [403, UPDATE_HOOK],
+      operator: 200,
+      admin: 200,
+    },
+    test: {
+      ...hook("/test"),
+      ...CALLERS,
+      viewer: [403, UPDATE_HOOK],
+      operator: [403, AS_BOT],
+      admin: 202,
+    },
+    deliveries: { ...hook("/deliveries"), ...READERS },
+    delivery: {
+      ...hook("/deliveries/none"),
+      ...CALLERS,
+      viewer: 404,
+      operator: 404,
+      admin: 404,
+    },
+    retry: {
+      ...hook("/deliveries/none/retry"),
+      ...CALLERS,
+      viewer: [403, RETRY],
+      operator: [403, AS_BOT],
+      admin: 404,
+    },
+    retryMany: {
+      ...hook("/deliveries/retry"),
+      ...CALLERS,
+      viewer: [403, RETRY],
+      operator: [403, AS_BOT],
+      admin: 200,
+    },
+    delete: {
+      ...hook(),
+      ...CALLERS,
+      viewer: [403, "hook:viewer:delete"],
       operator: 204,
       admin: 204,
     },

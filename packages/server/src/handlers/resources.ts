@@ -5,6 +5,7 @@ export const resources: Readonly<Record<string, string>> = {
   workflow_name: "workflow",
   id: "execution",
   execution_id: "execution",
+  delivery_id: "delivery",
   seq: "event",
   subject: "principal",
   key_name: "key",

@@ -40,7 +40,7 @@ export class Principals {
         };
       }
       if (name === "epochs.read") {
-        return async () => ({ identity: this.#epoch, masks: 0, services: 0, catalog: 0 });
+        return async () => ({ identity: this.#epoch, masks: 0, services: 0, catalog: 0, hooks: 0 });
       }
       return call;
     });

@@ -1,8 +1,10 @@
 import { claimConformance } from "./executions/claims.ts";
 import { effectConformance } from "./executions/effects.ts";
 import { forkConformance } from "./executions/forks.ts";
+import { hookTargetConformance } from "./executions/hook-targets.ts";
 import { listConformance } from "./executions/lists.ts";
 import { executionConformance } from "./executions/lives.ts";
+import { outboxConformance } from "./executions/outbox.ts";
 import { randomChangesConformance } from "./executions/random-changes.ts";
 import { randomLivesConformance } from "./executions/random-lives.ts";
 import { signalConformance } from "./executions/signals.ts";
@@ -17,6 +19,8 @@ export function conformance(open: Open): void {
   forkConformance(open);
   signalConformance(open);
   listConformance(open);
+  outboxConformance(open);
+  hookTargetConformance(open);
   randomChangesConformance(open);
   randomLivesConformance(open);
 }

@@ -125,6 +125,9 @@ export function assigned(row: StoredRow): Sql {
 /** Nobody else changes the rows until the transaction ends; SQLite has one writer at a time anyhow. */
 export const forUpdate: ByDialect = { sqlite: raw(""), postgres: raw("FOR UPDATE") };
 
+/** The same, but others may look at them meanwhile just so. */
+export const forShare: ByDialect = { sqlite: raw(""), postgres: raw("FOR SHARE") };
+
 /** Rows that another server works on at this moment are passed over. */
 export const skipLocked: ByDialect = { sqlite: raw(""), postgres: raw("FOR UPDATE SKIP LOCKED") };
 

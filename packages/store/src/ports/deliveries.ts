@@ -1,38 +1,33 @@
-import type { AuditEntry, DeadReason, DeliveryStatus } from "@engine/contract";
-import type { HookRow } from "./hooks.ts";
+import type { AuditEntry, DeadReason, DeliveryGuard, DeliveryStatus } from "@engine/contract";
+import type { DeliveryRow, DueDelivery, FullDelivery } from "../hooks/delivery-row.ts";
+import { dueDeliveries, nextDueAt } from "../hooks/due-deliveries.ts";
+import { DELIVERY_COLUMNS, type StoredDelivery, toDelivery } from "../hooks/stored-delivery.ts";
+import {
+  count,
+  first,
+  now,
+  type Operations,
+  reads,
+  rows,
+  run,
+  together,
+  writes,
+  writesOnce,
+} from "../operations/operation.ts";
+import {
+  allOf,
+  anyOf,
+  assigned,
+  forShare,
+  forUpdate,
+  matching,
+  raw,
+  type Sql,
+  skipLocked,
+  sql,
+} from "../operations/sql.ts";
+import { audited } from "./audit.ts";
 import type { Page } from "./port.ts";
-
-/** A delivery of an event to a hook, without its envelope. Instants are milliseconds since 1970. */
-export interface DeliveryRow {
-  readonly id: string;
-  readonly hook_id: string;
-  /** Name of the hook. */
-  readonly hook: string;
-  readonly event_key: string;
-  readonly status: DeliveryStatus;
-  readonly attempts: number;
-  readonly hop: number;
-  readonly selector: string;
-  readonly event_type: string;
-  readonly source_workflow: string;
-  readonly source_execution_id: string;
-  readonly execution_id: string | null;
-  readonly error: string | null;
-  readonly dead_reason: DeadReason | null;
-  readonly next_attempt_at: number | null;
-  readonly created_at: number;
-  readonly settled_at: number | null;
-}
-
-/** With its envelope as JSON text, which may be anything where somebody has changed the database. */
-export interface FullDelivery extends DeliveryRow {
-  readonly envelope: string;
-}
-
-/** A delivery that is due, and its hook; null: that is gone. */
-export interface DueDelivery extends FullDelivery {
-  readonly hook_row: HookRow | null;
-}
 
 export interface DeliveryFilter {
   readonly status?: DeliveryStatus | undefined;
@@ -49,15 +44,6 @@ export interface DeadFilter {
   /** Milliseconds since 1970. */
   readonly settled_before: number;
   readonly limit: number;
-}
-
-/** What a try of a delivery was judged by: nothing is written once any of it is otherwise (HOOK-26). */
-export interface DeliveryGuard {
-  readonly delivery_id: string;
-  /** Before the try. */
-  readonly attempts: number;
-  readonly hook_id: string;
-  readonly revision: number;
 }
 
 /** What becomes of a delivery that started nothing. */
@@ -119,4 +105,154 @@ export interface DeliveryPort {
   forget(id: string): Promise<void>;
   /** Removes delivered and dead rows that were settled before an instant; answers how many (HOOK-55). */
   deleteSettled(before: number, limit: number): Promise<number>;
+}
+
+export const DELIVERIES: Operations<DeliveryPort> = {
+  list: reads(function* (hook_id, filter) {
+    const { before, limit, offset } = filter;
+    const all = sql`FROM hook_deliveries WHERE ${chosen(hook_id, filter)}`;
+    const behind = before === undefined ? raw("") : sql`AND id < ${before}`;
+    const [found, [counted]] = yield* together<[StoredDelivery, { total: number }]>(
+      sql`SELECT ${DELIVERY_COLUMNS} ${all} ${behind}
+        ORDER BY id DESC LIMIT ${limit} OFFSET ${offset}`,
+      sql`SELECT count(*) AS total ${all}`,
+    );
+    return { items: found.map(toDelivery), total: counted?.total ?? 0 };
+  }),
+
+  find: reads(function* (hook_id, id) {
+    const found = yield* first(sql<StoredDelivery & { envelope: string }>`
+      SELECT ${DELIVERY_COLUMNS}, envelope FROM hook_deliveries
+      WHERE id = ${id} AND hook_id = ${hook_id}`);
+    if (!found) return undefined;
+    const { envelope, ...stored } = found;
+    return { ...toDelivery(stored), envelope };
+  }),
+
+  findById: reads(function* (id) {
+    const found = yield* first(sql<StoredDelivery>`
+      SELECT ${DELIVERY_COLUMNS} FROM hook_deliveries WHERE id = ${id}`);
+    return found && toDelivery(found);
+  }),
+
+  retry: writes(function* (hook_id, id, audit) {
+    const found = yield* first(sql<StoredDelivery>`
+      SELECT ${DELIVERY_COLUMNS} FROM hook_deliveries
+      WHERE id = ${id} AND hook_id = ${hook_id} ${forUpdate}`);
+    if (!found) return undefined;
+    if (found.status !== "dead") return found.status;
+    yield* run(sql`${HAND_BACK} WHERE id = ${id}`);
+    const changes = { status: { before: "dead", after: "pending" } };
+    yield* audited(audit && { ...audit, changes });
+    return toDelivery({ ...found, ...HANDED_BACK });
+  }),
+
+  retryMany: writes(function* (hook_id, { dead_reason, settled_before, limit }, audit) {
+    // Whoever deletes the hook locks it before its deliveries.
+    yield* run(sql`SELECT id FROM hooks WHERE id = ${hook_id} ${forShare}`);
+    const which = sql`${chosen(hook_id, { status: "dead", dead_reason })}
+      AND settled_at < ${settled_before}`;
+    const found = yield* rows(sql<{ id: string }>`
+      SELECT id FROM hook_deliveries WHERE ${which} ORDER BY id LIMIT ${limit} ${forUpdate}`);
+    const ids = found.map(({ id }) => id);
+    const retried = yield* count(sql`${HAND_BACK} WHERE id ${anyOf(ids)}`);
+    const left = yield* first(sql<{ remaining: number }>`
+      SELECT count(*) AS remaining FROM hook_deliveries WHERE ${which}`);
+    const changes = { retried: { before: null, after: retried } };
+    if (retried > 0) yield* audited(audit && { ...audit, changes });
+    return { retried, remaining: left?.remaining ?? 0 };
+  }),
+
+  due: reads(dueDeliveries),
+
+  nextDueAt: reads(nextDueAt),
+
+  fail: writesOnce(function* (guard, { attempts, error, dead_reason, next_attempt_at }) {
+    const at = yield* now();
+    const isDead = dead_reason !== null;
+    const set = assigned({
+      status: isDead ? "dead" : "pending",
+      attempts,
+      error: storable(error),
+      dead_reason,
+      due_at: isDead ? 0 : (next_attempt_at ?? 0),
+      settled_at: isDead ? at : null,
+    });
+    return (yield* count(sql`UPDATE hook_deliveries SET ${set} WHERE ${asJudged(guard)}`)) > 0;
+  }),
+
+  settle: writesOnce(function* (guard, execution_id) {
+    const set = delivered(guard, execution_id, yield* now());
+    return (yield* count(sql`UPDATE hook_deliveries SET ${set} WHERE ${asJudged(guard)}`)) > 0;
+  }),
+
+  forget: writesOnce((id) =>
+    run(sql`DELETE FROM hook_deliveries
+      WHERE id = ${id} AND NOT EXISTS (SELECT 1 FROM hooks WHERE hooks.id = hook_id)`),
+  ),
+
+  deleteSettled: writesOnce(function* (before, limit) {
+    return yield* count(sql`
+      DELETE FROM hook_deliveries WHERE id IN (
+        SELECT id FROM hook_deliveries WHERE settled_at IS NOT NULL AND settled_at < ${before}
+        ORDER BY settled_at LIMIT ${limit} ${skipLocked})`);
+  }),
+};
+
+/** What a delivery has that is handed back to the drain. */
+const HANDED_BACK = {
+  status: "pending",
+  attempts: 0,
+  error: null,
+  dead_reason: null,
+  due_at: 0,
+  settled_at: null,
+} as const;
+
+const HAND_BACK: Sql = sql`UPDATE hook_deliveries SET ${assigned(HANDED_BACK)}`;
+
+/** What a delivery has that has started its target. */
+function delivered(guard: DeliveryGuard, execution_id: string, at: number): Sql {
+  return assigned({
+    status: "delivered",
+    attempts: guard.attempts + 1,
+    execution_id,
+    error: null,
+    due_at: 0,
+    settled_at: at,
+  });
+}
+
+/** The delivery of a guard, as long as that holds. */
+function asJudged({ delivery_id, attempts, hook_id, revision }: DeliveryGuard): Sql {
+  return sql`id = ${delivery_id} AND hook_id = ${hook_id} AND status = 'pending'
+    AND attempts = ${attempts}
+    AND EXISTS (SELECT 1 FROM hooks WHERE hooks.id = hook_id AND hooks.revision = ${revision})`;
+}
+
+/** Words of ours stand in the statement as they are: that is how an index of one status serves it. */
+function chosen(
+  hook_id: string,
+  { status, dead_reason, source_execution_id }: Partial<DeliveryFilter>,
+): Sql {
+  const conditions = [sql`hook_id = ${hook_id}`, matching({ dead_reason })];
+  const asked = status ?? (dead_reason && "dead");
+  if (asked !== undefined) conditions.push(sql`status = ${WORDS[asked]}`);
+  if (source_execution_id !== undefined) {
+    // Keys of its events begin with its id and a colon, which a semicolon follows.
+    conditions.push(sql`event_key >= ${`${source_execution_id}:`}
+      AND event_key < ${`${source_execution_id};`}`);
+  }
+  return allOf(conditions);
+}
+
+const WORDS: Readonly<Record<DeliveryStatus, Sql>> = {
+  pending: raw("'pending'"),
+  delivered: raw("'delivered'"),
+  dead: raw("'dead'"),
+};
+
+/** A text that both databases take: an error may hold what somebody sent. */
+function storable(text: string): string {
+  return text.replaceAll("\u0000", "\ufffd").toWellFormed();
 }

@@ -3,13 +3,14 @@ import { raw, sql } from "../operations/sql.ts";
 
 /**
  * Numbers that grow with every change of what they stand for (AUTH-57): who may do what, which values
- * are masked, the services, the catalog.
+ * are masked, the services, the catalog, the hooks.
  */
 export interface Epochs {
   readonly identity: number;
   readonly masks: number;
   readonly services: number;
   readonly catalog: number;
+  readonly hooks: number;
 }
 
 export type EpochName = keyof Epochs;
@@ -20,7 +21,8 @@ export interface EpochPort {
 
 export const EPOCHS: Operations<EpochPort> = {
   read: reads(function* () {
-    const row = yield* first(sql<Epochs>`SELECT identity, masks, services, catalog FROM epochs`);
+    const row = yield* first(sql<Epochs>`
+      SELECT identity, masks, services, catalog, hooks FROM epochs`);
     if (!row) throw new Error("the row of epochs is missing");
     return row;
   }),

@@ -45,6 +45,11 @@ export interface Changed {
   readonly others: readonly Changed[];
   /** True when nothing was created because another execution has the unique key: `row` is that one. */
   readonly existing?: true;
+  /**
+   * True when nothing was created because the delivery that it was to settle is not as it was judged
+   * (HOOK-26): `row` is the one that would have been, and is not stored.
+   */
+  readonly undelivered?: true;
   /** Why a claim was left out: another execution would have had to end first, or time to pass (FLW-8). */
   readonly limited?: LimitDenial;
 }
@@ -118,6 +123,10 @@ export interface ExecutionPort {
    * With a unique key that an execution has already, it writes nothing and answers that one. A claim
    * that a limit has no place for is left out, `limited` says why; where the limit refuses what would
    * wait, nothing is created. Rejects `conflict` when an id is taken, `concurrency_limited` for the latter.
+   *
+   * One with a delivery settles that in the same commit. Where the delivery is not as it was judged, it
+   * writes nothing, `undelivered` says so; where its id is taken, the delivery is settled on that
+   * execution, which is the answer (HOOK-30).
    */
   create(fresh: NewExecution, claimant?: GuardedClaimant): Promise<Changed>;
   /**

@@ -1,27 +1,22 @@
-import type { AuditEntry, HookOwnerType } from "@engine/contract";
+import { type AuditEntry, EngineError, type HookOwnerType } from "@engine/contract";
+import type { HookRow } from "../hooks/hook-row.ts";
+import { HOOK_COLUMNS, type StoredHook, storedHook, toHook } from "../hooks/stored-hook.ts";
+import {
+  first,
+  lock,
+  now,
+  type Operation,
+  type Operations,
+  page,
+  reads,
+  run,
+  writes,
+} from "../operations/operation.ts";
+import { assigned, insertInto, matching, raw, sql } from "../operations/sql.ts";
+import { audited } from "./audit.ts";
+import { raise } from "./epochs.ts";
+import { changesBetween } from "./identity-write.ts";
 import type { Page } from "./port.ts";
-
-/** A hook. Instants are milliseconds since 1970. */
-export interface HookRow {
-  readonly id: string;
-  readonly name: string;
-  readonly enabled: boolean;
-  /** Legal ones, each once, in the order in which they were given. */
-  readonly selectors: readonly string[];
-  /** `<namespace>/<name>` of what it runs. */
-  readonly workflow: string;
-  /** Subject of the service account that runs it. */
-  readonly principal: string;
-  readonly max_attempts: number;
-  readonly owner_type: HookOwnerType;
-  readonly owner_ref: string | null;
-  readonly created_at: number;
-  readonly created_by: string | null;
-  readonly updated_at: number;
-  readonly updated_by: string | null;
-  /** Counted up by each change of a value (HOOK-26). */
-  readonly revision: number;
-}
 
 export type NewHookRow = Omit<HookRow, "created_at" | "updated_at" | "updated_by" | "revision">;
 
@@ -29,6 +24,14 @@ export type NewHookRow = Omit<HookRow, "created_at" | "updated_at" | "updated_by
 export type HookChange = Partial<
   Pick<HookRow, "enabled" | "selectors" | "workflow" | "principal" | "max_attempts">
 >;
+
+/** What a change was checked for, and who makes it. */
+export interface HookPlace {
+  /** Absent: of whichever hook has the name. */
+  readonly hook_id?: string;
+  readonly revision: number;
+  readonly by: string | null;
+}
 
 export interface HookFilter {
   readonly enabled_only?: boolean | undefined;
@@ -38,7 +41,7 @@ export interface HookFilter {
   readonly offset: number;
 }
 
-/** Named subscriptions to events. */
+/** Named subscriptions to events. Each change raises the epoch of hooks. */
 export interface HookPort {
   /** By name. */
   list(filter: HookFilter): Promise<Page<HookRow>>;
@@ -46,15 +49,16 @@ export interface HookPort {
   /** Rejects `hook_exists`, with its owner, where the name is taken. */
   create(hook: NewHookRow, audit?: AuditEntry): Promise<HookRow>;
   /**
-   * Changes a hook, if it is still at the revision at which the change was checked (HOOK-37). One that
-   * stays as it was keeps its revision and its instant, and nothing is written down of it.
+   * Changes a hook, if it is still the one, at the revision, that the change was checked for (HOOK-37).
+   * One that stays as it was keeps its revision and its instant, and nothing is written down of it.
    *
-   * @returns The hook as it is now; undefined where there is none, "stale" at another revision.
+   * @returns The hook as it is now; undefined where there is none, "stale" at another revision, and of
+   * another hook that has the name by now.
    */
   change(
     name: string,
     change: HookChange,
-    at: { readonly revision: number; readonly by: string | null },
+    at: HookPlace,
     audit?: AuditEntry,
   ): Promise<HookRow | "stale" | undefined>;
   /** Deletes a hook with its deliveries; answers how many of them were pending, undefined where there is no hook. */
@@ -64,4 +68,102 @@ export interface HookPort {
     readonly dead: number;
     readonly last_delivered_at: number | null;
   }>;
+}
+
+export const HOOKS: Operations<HookPort> = {
+  list: reads(({ enabled_only, owner_type, owner_ref, limit, offset }) => {
+    const which = matching({ owner_type, owner_ref, enabled: enabled_only ? 1 : undefined });
+    const from = sql`FROM hooks WHERE ${which}`;
+    return page({ columns: HOOK_COLUMNS, from, order: raw("name"), limit, offset }, toHook);
+  }),
+
+  find: reads(find),
+
+  create: writes(function* (hook, audit) {
+    yield* lock(HOOKS_LOCK);
+    const other = yield* find(hook.name);
+    if (other) throw hookExists(other);
+    const at = yield* now();
+    const { created_by } = hook;
+    const times = { created_at: at, updated_at: at, updated_by: created_by };
+    const row: HookRow = { ...hook, ...times, revision: 1 };
+    yield* run(insertInto("hooks", storedHook(row)));
+    yield* raise("hooks");
+    yield* audited(audit && { ...audit, changes: changesBetween(null, row, AUDITED) });
+    return row;
+  }),
+
+  change: writes(function* (name, change, { hook_id, revision, by }, audit) {
+    yield* lock(HOOKS_LOCK);
+    const before = yield* find(name);
+    if (!before) return undefined;
+    const isOther = hook_id !== undefined && before.id !== hook_id;
+    if (isOther || before.revision !== revision) return "stale";
+    const changed: HookRow = { ...before, ...change };
+    const changes = changesBetween(before, changed, AUDITED);
+    if (changes === null) return before;
+    const times = { updated_at: yield* now(), updated_by: by };
+    const after: HookRow = { ...changed, ...times, revision: revision + 1 };
+    const { id, name: _, ...columns } = storedHook(after);
+    yield* run(sql`UPDATE hooks SET ${assigned(columns)} WHERE id = ${id}`);
+    yield* raise("hooks");
+    yield* audited(audit && { ...audit, changes });
+    return after;
+  }),
+
+  delete: writes(function* (name, audit) {
+    yield* lock(HOOKS_LOCK);
+    const before = yield* find(name);
+    if (!before) return undefined;
+    // The hook comes first, as with everybody who locks both.
+    yield* run(sql`DELETE FROM hooks WHERE id = ${before.id}`);
+    const pending = yield* countPending(before.id);
+    yield* run(sql`DELETE FROM hook_deliveries WHERE hook_id = ${before.id}`);
+    yield* raise("hooks");
+    yield* audited(audit && { ...audit, changes: changesBetween(before, null, AUDITED) });
+    return pending;
+  }),
+
+  status: reads(function* (hook_id) {
+    const row = yield* first(sql<StoredStatus>`
+      SELECT
+        (SELECT count(*) FROM hook_deliveries
+          WHERE hook_id = ${hook_id} AND status = 'pending') AS pending,
+        (SELECT count(*) FROM hook_deliveries
+          WHERE hook_id = ${hook_id} AND status = 'dead') AS dead,
+        (SELECT max(settled_at) FROM hook_deliveries
+          WHERE hook_id = ${hook_id} AND status = 'delivered') AS last_delivered_at`);
+    return row ?? { pending: 0, dead: 0, last_delivered_at: null };
+  }),
+};
+
+const HOOKS_LOCK = "hooks";
+
+/** Of a change, what the audit log keeps. */
+const AUDITED = ["enabled", "selectors", "workflow", "principal", "max_attempts"] as const;
+
+interface StoredStatus {
+  readonly pending: number;
+  readonly dead: number;
+  readonly last_delivered_at: number | null;
+}
+
+function* find(name: string): Operation<HookRow | undefined> {
+  const found = yield* first(sql<StoredHook>`
+    SELECT ${HOOK_COLUMNS} FROM hooks WHERE name = ${name}`);
+  return found && toHook(found);
+}
+
+function* countPending(hook_id: string): Operation<number> {
+  const row = yield* first(sql<{ pending: number }>`
+    SELECT count(*) AS pending FROM hook_deliveries
+    WHERE hook_id = ${hook_id} AND status = 'pending'`);
+  return row?.pending ?? 0;
+}
+
+function hookExists({ name, owner_type, owner_ref }: HookRow): EngineError {
+  const whose = owner_ref === null ? "" : `, declared by ${owner_ref}`;
+  return new EngineError("hook_exists", `hook ${name} exists${whose}; choose another name`, {
+    details: { owner_type, owner_ref },
+  });
 }

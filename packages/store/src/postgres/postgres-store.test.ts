@@ -1,7 +1,7 @@
 import { inspect } from "node:util";
 import { Client } from "pg";
 import { afterAll, expect, onTestFinished, test } from "vitest";
-import { opened } from "../conformance/opened.ts";
+import { type OpenOptions, opened } from "../conformance/opened.ts";
 import { appending, event, executionId, newExecution, newSession } from "../conformance/sample.ts";
 import { storeConformance } from "../conformance.ts";
 import { rendered, type Sql } from "../operations/sql.ts";
@@ -15,10 +15,10 @@ afterAll(() => postgres.stop());
 const migrated = await postgres.createDatabase();
 await (await openPostgresStore({ url: migrated, clock: Date.now })).close();
 
-const open = async (clock = Date.now) =>
-  openPostgresStore({ url: await postgres.createDatabase(migrated), clock });
+const open = async (clock = Date.now, options: OpenOptions = {}) =>
+  openPostgresStore({ url: await postgres.createDatabase(migrated), clock, ...options });
 
-storeConformance("PostgreSQL", () => open());
+storeConformance("PostgreSQL", (options) => open(Date.now, options));
 
 test("what is asked for together is one transaction of six statements, whatever its size", async () => {
   const store = await opened(() => open());

@@ -1,4 +1,5 @@
 import type { EventRecords } from "../event-records.ts";
+import { NO_OUTBOX, Outbox, type OutboxOptions } from "../hooks/outbox.ts";
 import { sharedPorts } from "../ports.ts";
 import type { Store } from "../store.ts";
 import { BatchCommit } from "./commits/batch-commit.ts";
@@ -12,6 +13,7 @@ import { Database } from "./database.ts";
 import { PostgresDesk } from "./desk.ts";
 import { EventLog } from "./event-log.ts";
 import { Executions } from "./executions.ts";
+import { PostgresHookSource } from "./hook-source.ts";
 import { migrate } from "./migrate.ts";
 import { type PostgresTarget, postgresTarget } from "./postgres-url.ts";
 import { Replicas } from "./replicas/replicas.ts";
@@ -28,6 +30,8 @@ export interface PostgresOptions {
   readonly connections?: number | undefined;
   /** Rows that are written with events; none unless given. */
   readonly records?: readonly EventRecords[] | undefined;
+  /** How events are matched with hooks; not at all unless given. */
+  readonly hooks?: OutboxOptions | undefined;
   /** Told what an operator should know; nothing unless given. */
   readonly warn?: ((message: string) => void) | undefined;
 }
@@ -46,7 +50,10 @@ const INPUTS = 32 * 2 ** 20;
 export async function openPostgresStore(options: PostgresOptions): Promise<Store> {
   const target = postgresTarget(options.url);
   const types = await migrate(target, options.clock());
-  return postgresStore(target, types, options);
+  const store = postgresStore(target, types, options);
+  // Else the first commit would wait for it, which also says what fails.
+  await store.outbox.refresh().catch(() => undefined);
+  return store;
 }
 
 function postgresStore(
@@ -55,10 +62,15 @@ function postgresStore(
   options: PostgresOptions,
 ): Store {
   const { clock, lanes = LANES, connections = CONNECTIONS, warn = () => undefined } = options;
+  const { hooks = NO_OUTBOX } = options;
   const database = new Database(target, { lanes, general: connections });
   const statements = new ExecutionStatements(database, types, new InputCache(INPUTS));
   const log = new EventLog(database);
-  const records = new EventRecordStatements(database, options.records ?? []);
+  const ttlMs = hooks.snapshot_ttl_seconds * 1_000;
+  const elapsed = () => performance.now();
+  const outbox = new Outbox(hooks, new PostgresHookSource(database, { ttlMs, elapsed }));
+  const kinds = [...(options.records ?? []), ...outbox.records()];
+  const records = new EventRecordStatements(database, kinds);
   const direct = new DirectStatement(database, types, records);
   const batches = new BatchCommit({ database, statements, direct, log, clock, records });
   const commits = new GroupCommit(batches, lanes);
@@ -83,6 +95,7 @@ function postgresStore(
     log,
     retention,
     replicas,
+    outbox,
     async ping() {
       await database.read({ text: "SELECT 1" });
     },

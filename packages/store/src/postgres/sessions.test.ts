@@ -49,7 +49,7 @@ test("AUTH-57 a server hears the epochs with its sign of life, in the same state
   const before = store.statementCount();
   const rows = await store.replicas.note("a");
   expect(store.statementCount() - before).toBe(1);
-  const epochs = { identity: 1, masks: 0, services: 0, catalog: 0 };
+  const epochs = { identity: 1, masks: 0, services: 0, catalog: 0, hooks: 0 };
   expect(rows.find(({ replica }) => replica === "a")?.epochs).toEqual(epochs);
   expect(rows.find(({ replica }) => replica === "b")).not.toHaveProperty("epochs");
 });

@@ -19,6 +19,7 @@ import {
 } from "@engine/contract";
 import { type StoredRow, toSummary } from "../execution-columns.ts";
 import { listQueries, openRuns, toPage } from "../execution-list.ts";
+import { undelivered } from "../hooks/undelivered.ts";
 import { limitsOfClaim, rejectingLimits } from "../limits/claim-limits.ts";
 import { rendered } from "../operations/sql.ts";
 import type {
@@ -44,6 +45,7 @@ import {
   updateSql,
 } from "./execution-record.ts";
 import type { GroupCommit } from "./group-commit.ts";
+import { GuardedDeliveries } from "./guarded-deliveries.ts";
 import { KeptSignals } from "./kept-signals.ts";
 import type { ListReader } from "./lists.ts";
 import { RowCache } from "./row-cache.ts";
@@ -60,6 +62,7 @@ export class Executions implements ExecutionPort {
   readonly #known: RowCache;
   readonly #signals: KeptSignals;
   readonly #limits: ClaimLimits;
+  readonly #deliveries: GuardedDeliveries;
   readonly #select: Statement<StoredRow>;
   readonly #selectInput: Statement<readonly [string]>;
   readonly #insert: Statement<unknown>;
@@ -91,6 +94,7 @@ export class Executions implements ExecutionPort {
     this.#known = new RowCache(connection);
     this.#signals = new KeptSignals(connection);
     this.#limits = new ClaimLimits(connection);
+    this.#deliveries = new GuardedDeliveries(connection);
     this.#select = connection.prepareRaw(
       `SELECT ${COLUMNS_SQL} FROM executions WHERE execution_id = ?`,
     );
@@ -107,19 +111,29 @@ export class Executions implements ExecutionPort {
 
   create(fresh: NewExecution, claimant?: GuardedClaimant): Promise<Changed> {
     return this.#commits.write((at) => {
-      const existing = fresh.unique && this.#withKey(fresh.unique.key);
-      if (existing) {
-        return { row: existing, events: [], recorded_at: at, others: [], existing: true };
-      }
-      const isHeld = claimant && this.#guards.holds(guardOf(claimant));
-      const claimed = creation(fresh, isHeld ? claimant : undefined);
-      const limits = limitsOfClaim(undefined, claimed.created.row);
-      const limited = limits && this.#limits.take(limits, claimed.created.row, at);
-      if (!limits || limited) this.#assertRoom(fresh, at);
-      if (!limited) return this.#write(claimed.created, claimed.effects, at);
-      const { created, effects } = creation(fresh, undefined);
-      return { ...this.#write(created, effects, at), limited };
+      const { delivery } = fresh;
+      if (delivery && !this.#deliveries.holds(delivery)) return undelivered(fresh, at);
+      const changed = this.#create(fresh, claimant, at);
+      if (delivery) this.#deliveries.settle(delivery, changed.row.execution_id, at);
+      return changed;
     });
+  }
+
+  #create(fresh: NewExecution, claimant: GuardedClaimant | undefined, at: number): Changed {
+    const { unique, delivery, execution_id } = fresh;
+    const existing =
+      (unique && this.#withKey(unique.key)) ?? (delivery && this.#current(execution_id));
+    if (existing) {
+      return { row: existing, events: [], recorded_at: at, others: [], existing: true };
+    }
+    const isHeld = claimant && this.#guards.holds(guardOf(claimant));
+    const claimed = creation(fresh, isHeld ? claimant : undefined);
+    const limits = limitsOfClaim(undefined, claimed.created.row);
+    const limited = limits && this.#limits.take(limits, claimed.created.row, at);
+    if (!limits || limited) this.#assertRoom(fresh, at);
+    if (!limited) return this.#write(claimed.created, claimed.effects, at);
+    const { created, effects } = creation(fresh, undefined);
+    return { ...this.#write(created, effects, at), limited };
   }
 
   change(

@@ -28,6 +28,7 @@ export class GroupCommit {
   readonly #clock: () => number;
   readonly #file: DatabaseFile | undefined;
   #queue: Job[] = [];
+  #afterwards: (() => void)[] = [];
   #closed = false;
   /** When something was written last; undefined since a commit has failed. */
   #writtenAt: number | undefined;
@@ -50,6 +51,11 @@ export class GroupCommit {
     });
   }
 
+  /** From inside of a write: called once that is durable, and not at all when it is undone. */
+  afterwards(then: () => void): void {
+    this.#afterwards.push(then);
+  }
+
   /** Rejects while nothing can be written; tries it unless something was written a moment ago. */
   async assertWritable(): Promise<void> {
     this.#file?.assertInPlace();
@@ -68,6 +74,7 @@ export class GroupCommit {
     this.#queue = [];
     if (jobs.length === 0) return;
     for (const settle of this.#commit(jobs)) settle();
+    for (const then of this.#afterwards.splice(0)) then();
   }
 
   #commit(jobs: readonly Job[]): readonly Settle[] {
@@ -80,6 +87,7 @@ export class GroupCommit {
       }
     } catch (error) {
       this.#writtenAt = undefined;
+      this.#afterwards = [];
       const failure = error instanceof EngineError ? error : unavailable(error);
       this.#rollback(failure);
       return jobs.map((job) => refused.get(job) ?? (() => job.reject(failure)));
@@ -89,6 +97,7 @@ export class GroupCommit {
   /** Undefined when a job broke off after it had begun to write: then the others go again. */
   #attempt(jobs: readonly Job[], refused: Map<Job, Settle>): readonly Settle[] | undefined {
     const connection = this.#connection;
+    this.#afterwards = [];
     this.#file?.assertInPlace();
     connection.begin();
     const at = this.#clock();

@@ -3,7 +3,7 @@ import Database from "better-sqlite3";
 import { expect, test } from "vitest";
 import { callChild, complete, run, startRunning } from "../conformance/executions/family.ts";
 import { identityWrite } from "../conformance/identity.ts";
-import { opened } from "../conformance/opened.ts";
+import { type Open, opened } from "../conformance/opened.ts";
 import { appending, event, executionId, newExecution } from "../conformance/sample.ts";
 import { storeConformance } from "../conformance.ts";
 import type { SessionGuard } from "../ports/executions.ts";
@@ -16,11 +16,13 @@ let files = 0;
 /** What a commit costs whatever is in it. */
 const COMMIT = "BEGIN COMMIT".split(" ").length;
 
-const openMemory = () =>
-  openSqliteStore({ path: ":memory:", synchronous: "full", clock: Date.now });
+const openMemory: Open = (options) =>
+  openSqliteStore({ path: ":memory:", synchronous: "full", clock: Date.now, ...options });
 /** What a power cut leaves is looked at by the tests of durability: here nobody waits for the disk. */
-const openFile = () =>
-  openSqliteStore({ path: join(folder, `${++files}.db`), synchronous: "normal", clock: Date.now });
+const openFile: Open = (options) => {
+  const path = join(folder, `${++files}.db`);
+  return openSqliteStore({ path, synchronous: "normal", clock: Date.now, ...options });
+};
 
 storeConformance("SQLite in memory", openMemory);
 storeConformance("SQLite file", openFile);

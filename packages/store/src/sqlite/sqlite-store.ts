@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import type Database from "better-sqlite3";
 import type { EventRecords } from "../event-records.ts";
+import { NO_OUTBOX, Outbox, type OutboxOptions } from "../hooks/outbox.ts";
 import { type SharedPorts, sharedPorts } from "../ports.ts";
 import type { Store } from "../store.ts";
 import { Connection } from "./connection.ts";
@@ -10,6 +11,7 @@ import { EventLog } from "./event-log.ts";
 import { EventRecordWriter } from "./event-record-writer.ts";
 import { Executions } from "./executions.ts";
 import { GroupCommit } from "./group-commit.ts";
+import { SqliteHookSource } from "./hook-source.ts";
 import { KnownEpochs } from "./known-epochs.ts";
 import { ListThread } from "./list-thread.ts";
 import { listsOn, startsWithAnyCase } from "./lists.ts";
@@ -24,6 +26,8 @@ export interface SqliteOptions extends DatabaseOptions {
   readonly clock: () => number;
   /** Rows that are written with events; none unless given. */
   readonly records?: readonly EventRecords[] | undefined;
+  /** How events are matched with hooks; not at all unless given. */
+  readonly hooks?: OutboxOptions | undefined;
 }
 
 /**
@@ -53,7 +57,7 @@ const GUARDED: ReadonlySet<keyof SharedPorts> = new Set([
 function sqliteStore(
   db: Database.Database,
   replicas: Replicas,
-  { path, clock, records: kinds = [], busyTimeoutMs = BUSY_TIMEOUT_MS }: SqliteOptions,
+  { path, clock, records = [], hooks = NO_OUTBOX, busyTimeoutMs = BUSY_TIMEOUT_MS }: SqliteOptions,
 ): Store {
   const connection = new Connection(db);
   // A database in memory is its connection's own.
@@ -65,7 +69,9 @@ function sqliteStore(
   const commits = new GroupCommit(connection, clock, file);
   const log = new EventLog(connection, lists);
   const guards = new SessionGuards(connection);
-  const records = new EventRecordWriter(connection, kinds);
+  const outbox = new Outbox(hooks, new SqliteHookSource(db, connection));
+  const kinds = [...records, ...outbox.records()];
+  const writer = new EventRecordWriter({ connection, commits, kinds });
   const desk = new SqliteDesk({ connection, commits, clock });
   const guarded = new SqliteDesk({ connection, commits, clock, onWrite: () => guards.forget() });
   const shared = sharedPorts((port) => (GUARDED.has(port) ? guarded : desk));
@@ -73,10 +79,11 @@ function sqliteStore(
     kind: "sqlite",
     ...shared,
     epochs: new KnownEpochs(db, connection, shared.epochs),
-    executions: new Executions({ connection, commits, log, guards, lists, records }),
+    executions: new Executions({ connection, commits, log, guards, lists, records: writer }),
     log,
     retention: new Retention(connection, commits),
     replicas,
+    outbox,
     async ping() {
       await connection.read(() =>
         connection.prepareOnce("SELECT number FROM migrations LIMIT 1").get(),

@@ -171,12 +171,16 @@ export class Guarded {
     }
   }
 
-  /** A workflow with an execution that nobody runs, a schedule of it, and a service that offers it. */
+  /** A workflow with an execution that nobody runs, a schedule and a hook of it, a service that offers it. */
   async #furnished(ns: string): Promise<Place> {
     await this.#asAdmin("/workflows", { source: source(ns) });
     const { body } = await this.#asAdmin(`/workflows/${ns}/pay/run/async`, 1);
     await this.#asAdmin("/schedules", {
       ...{ name: ns, namespace: ns, workflow: "pay", spec, run_as: "bot" },
+    });
+    await this.#asAdmin("/hooks", {
+      ...{ name: ns, workflow: `${ns}/pay`, principal: "bot" },
+      selectors: ["execution:none:*:failed"],
     });
     await this.#asAdmin("/services", { name: ns, namespaces: [ns], mcp_enabled: true });
     return { ns, id: body.execution_id };

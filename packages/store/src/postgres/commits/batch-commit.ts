@@ -6,7 +6,7 @@
  * order. What claims count is locked first of all. What concerns nothing but executions that are known
  * already is done before, without a lock.
  */
-import type { ExecutionRow } from "@engine/contract";
+import type { DeliveryGuard, ExecutionRow } from "@engine/contract";
 import type { StoredRow } from "../../execution-columns.ts";
 import { commitDone, commitSent, committing } from "../../failpoints.ts";
 import { LimitsAsked } from "../../limits/limit-queries.ts";
@@ -44,11 +44,13 @@ const MAX_ATTEMPTS = 5;
 class LostCommit extends StatementFailure {
   readonly outcomes: readonly Outcome[];
   readonly probe: CommitProbe;
+  readonly written: readonly Written[];
 
-  constructor(cause: unknown, outcomes: readonly Outcome[], probe: CommitProbe) {
+  constructor(cause: unknown, commit: Pick<LostCommit, "outcomes" | "probe" | "written">) {
     super(cause);
-    this.outcomes = outcomes;
-    this.probe = probe;
+    this.outcomes = commit.outcomes;
+    this.probe = commit.probe;
+    this.written = commit.written;
   }
 }
 
@@ -79,6 +81,13 @@ export class BatchCommit {
 
   /** Never rejects: what became of each job, in their order. */
   async commit(jobs: readonly Job[]): Promise<readonly Outcome[]> {
+    try {
+      // Nothing is waited for where there is nothing to wait for.
+      const ready = this.#records.ready();
+      if (ready) await ready;
+    } catch (error) {
+      return refuseAll(jobs, error);
+    }
     const direct = await this.#direct.commit(jobs);
     const left = jobs.filter((_, i) => !direct[i]);
     const locked = left.length > 0 ? await this.#commitLocked(left) : [];
@@ -123,7 +132,7 @@ export class BatchCommit {
     counted: LimitsAsked,
   ): Promise<readonly Outcome[]> {
     return this.#database.commitLane(async (lane) => {
-      const workspace = new Workspace(this.#records.kinds, counted);
+      const workspace = new Workspace(this.#records.kinds, counted, deliveriesOf(jobs));
       const named = { ids: [...wanted].sort(), ...namedBy(jobs) };
       await this.#begin(lane, workspace, named);
       for (;;) {
@@ -134,6 +143,7 @@ export class BatchCommit {
           continue;
         }
         await this.#finish(lane, workspace, outcomes, at);
+        this.#records.written(workspace.written);
         return outcomes;
       }
     });
@@ -145,16 +155,19 @@ export class BatchCommit {
     workspace: Workspace,
     { ids, keys, sessions }: { readonly ids: readonly string[] } & Named,
   ): Promise<void> {
-    const { limits } = workspace;
+    const { limits, deliveries } = workspace;
     const counting = limits.reading(ids, this.#clock);
     const counts = counting.queries.map((query) => preparedQuery(this.#database, query));
     const first = limits.locks(this.#database);
+    const settled = deliveries.locks(this.#database);
     const lock = this.#statements.lock(ids, "wait");
     const holders = keys.length > 0 ? this.#statements.holders(keys) : undefined;
     const guards = sessions.length > 0 ? this.#statements.lockSessions(sessions) : undefined;
     const queries = [lock.query, holders?.query, guards].filter((query) => query !== undefined);
-    const answers = await lane.pipelined<unknown>([BEGIN], ...first, ...queries, ...counts);
-    const [rows = [], ...more] = answers.slice(1 + first.length);
+    const locks = [...first, ...settled];
+    const answers = await lane.pipelined<unknown>([BEGIN], ...locks, ...queries, ...counts);
+    deliveries.take(answers.slice(1 + first.length, 1 + locks.length));
+    const [rows = [], ...more] = answers.slice(1 + locks.length);
     addRows(workspace, ids, lock.read(rows as StoredRow[]));
     if (holders) workspace.addHolders(holders.read(more.shift() as StoredRow[]).values());
     if (guards) workspace.addSessions(more.shift() as LockedSession[]);
@@ -212,7 +225,8 @@ export class BatchCommit {
   ): Promise<void> {
     const { queries, rowQueries, segments } = this.#statements.write(workspace.written, at);
     const records = this.#records.queries(this.#records.owned(workspace.written.map(ownerOf)));
-    if (queries.length === 0) {
+    const settled = workspace.deliveries.written(this.#database, at);
+    if (queries.length + settled.length === 0) {
       await lane.pipelined([ROLLBACK]);
       return;
     }
@@ -222,6 +236,7 @@ export class BatchCommit {
         ...queries,
         ...records,
         ...workspace.limits.written.map((query) => preparedQuery(this.#database, query)),
+        ...settled,
         [COMMIT] satisfies Query,
       );
       if (commitSent.hasSubscribers) setImmediate(() => commitSent.publish({ of: [] }));
@@ -239,18 +254,25 @@ export class BatchCommit {
       if (!(error instanceof StatementFailure && error.kind === "lost")) throw error;
       const stored = workspace.written.filter((one) => one.stored);
       const locked = stored.map(({ row }) => row.execution_id).sort();
-      throw new LostCommit(error.cause, outcomes, { locked, segment: segments[0] });
+      const probe = { locked, segment: segments[0] };
+      throw new LostCommit(error.cause, { outcomes, probe, written: workspace.written });
     }
   }
 
   async #find(lost: LostCommit): Promise<readonly Outcome[]> {
     const refusal = await findRefusal(this.#database, lost.probe, lost);
-    return refusal ? refuseAll(lost.outcomes, refusal) : lost.outcomes;
+    if (refusal) return refuseAll(lost.outcomes, refusal);
+    this.#records.written(lost.written);
+    return lost.outcomes;
   }
 }
 
 function ownerOf({ row, records }: Written): Pick<Written, "records"> & { execution_id: string } {
   return { execution_id: row.execution_id, records };
+}
+
+function deliveriesOf(jobs: readonly Job[]): readonly DeliveryGuard[] {
+  return jobs.flatMap((job) => (job.kind === "create" ? (job.fresh.delivery ?? []) : []));
 }
 
 /** What jobs ask for beside executions by their ids. */

@@ -13,7 +13,7 @@ import {
   touch,
   untouched,
 } from "@engine/contract";
-import { type EventRecords, recordsOf } from "../../event-records.ts";
+import { recordsOf } from "../../event-records.ts";
 import { commitDone, commitSent, committing } from "../../failpoints.ts";
 import { limitsOfClaim } from "../../limits/claim-limits.ts";
 import { guardOf } from "../../session-guard.ts";
@@ -35,7 +35,7 @@ export class DirectCommit {
   readonly #statement: DirectStatement;
   readonly #rows: RowCache;
   readonly #clock: () => number;
-  readonly #kinds: readonly EventRecords[];
+  readonly #records: EventRecordStatements;
 
   constructor(parts: {
     readonly database: Database;
@@ -50,7 +50,7 @@ export class DirectCommit {
     this.#statement = parts.direct;
     this.#rows = parts.rows;
     this.#clock = parts.clock;
-    this.#kinds = parts.records.kinds;
+    this.#records = parts.records;
   }
 
   /** What became of the jobs that could be done; undefined for each of the others. */
@@ -130,7 +130,7 @@ export class DirectCommit {
     const numbered = events.map((event, i): Event => ({ ...event, seq: head + 1 + i }));
     const change = { stored, row, events: numbered, recorded_at: at };
     const changed = { row, events: numbered, recorded_at: at, others: [] };
-    return { changed, segment, records: recordsOf(this.#kinds, change) };
+    return { changed, segment, records: recordsOf(this.#records.kinds, change) };
   }
 
   async #write(judged: readonly Direct[], at: number): Promise<ReadonlyMap<Direct, Outcome>> {
@@ -152,6 +152,7 @@ export class DirectCommit {
       if (!(error instanceof StatementFailure && error.kind === "lost")) return outcomes;
       for (const one of judged) outcomes.set(one, await this.#find(one, error));
     }
+    this.#records.written(judged.filter((one) => isKept(outcomes.get(one))));
     return outcomes;
   }
 
@@ -183,12 +184,16 @@ export class DirectCommit {
   }
 }
 
+function isKept(outcome: Outcome | undefined): boolean {
+  return outcome !== undefined && "changed" in outcome;
+}
+
 /** Whether a fresh execution is to be claimed with its creation, and needs nothing else looked at. */
 function isClaimedCreation(job: Job): boolean {
   if (job.kind !== "create") return false;
-  const { unique, fork, parent, requirements } = job.fresh;
-  // What is counted first is counted under a lock.
-  if (unique || fork || parent || requirements?.limits) return false;
+  const { unique, fork, parent, delivery, requirements } = job.fresh;
+  // What is counted first is counted under a lock, and a delivery is settled under one.
+  if (unique || fork || parent || delivery || requirements?.limits) return false;
   return job.claimant?.epoch !== undefined;
 }
 

@@ -1,4 +1,10 @@
-import type { EventRecord, EventRecords, RecordsByKind } from "../../event-records.ts";
+import {
+  type EventRecord,
+  type EventRecords,
+  NO_RECORDS,
+  type RecordsByKind,
+  tellWritten,
+} from "../../event-records.ts";
 import type { Database, Query } from "../database.ts";
 import { type SentColumn, sentRows, sentRowsSql } from "./sent-columns.ts";
 
@@ -33,6 +39,18 @@ export class EventRecordStatements {
         }),
       ),
     ]);
+  }
+
+  /** Resolves once changes may be judged; undefined: they may be now. */
+  ready(): Promise<unknown> | undefined {
+    const waits = this.kinds.flatMap(({ ready }) => ready?.() ?? []);
+    return waits.length > 0 ? Promise.all(waits) : undefined;
+  }
+
+  /** What became of records: a commit has written them. */
+  written(all: readonly { readonly records: RecordsByKind }[]): void {
+    const some = all.flatMap(({ records }) => (records === NO_RECORDS ? [] : [records]));
+    if (some.length > 0) tellWritten(this.kinds, some);
   }
 
   /** The records of several executions, by kind. */

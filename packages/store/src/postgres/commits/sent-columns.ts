@@ -3,7 +3,13 @@
  * JSON text for all rows, that is less than half of the work in the database.
  */
 import { type ExecutionPatch, type ExecutionRow, PATCHABLE } from "@engine/contract";
-import { columnsIn, isNothing, SUMMARY, storedValue } from "../../execution-columns.ts";
+import {
+  columnsIn,
+  type ExecutionColumn,
+  isNothing,
+  SUMMARY,
+  storedValue,
+} from "../../execution-columns.ts";
 import { folded } from "../../folded.ts";
 import { binaryArray, type Element, type ElementType, isElementType } from "./binary-array.ts";
 
@@ -46,7 +52,7 @@ function typeOf(name: string, types: ColumnTypes): ElementType {
 
 function sentValue(name: string): (row: ExecutionRow) => Element {
   if (name === "name_folded") return (row) => (row.name === null ? null : folded(row.name));
-  return (row) => storedValue(row, name as keyof ExecutionRow);
+  return (row) => storedValue(row, name as ExecutionColumn);
 }
 
 export const INSERTED: readonly string[] = [...SUMMARY, "name_folded", "input", "output"];
@@ -56,6 +62,7 @@ const OFTEN_NULL: ReadonlySet<string> = new Set([
   ...["cancelling", "requirements", "losses", "not_before", "park_ttl_ms", "park_by", "unique_key"],
   ...["request_hash", "schedule", "scheduled_for", "parent_id", "parent_call_id", "forked_from"],
   ...["routing_input", "started_by", "run_as", "started_at", "finished_at", "output"],
+  ...["hook", "hook_name", "hook_delivery_id", "hook_hop"],
 ]);
 
 /** What a fresh execution has, if nothing is special about it. */

@@ -8,6 +8,7 @@ import {
   concurrencyLimitedCall,
   consequencesOf,
   creation,
+  type DeliveryGuard,
   type Effect,
   type EffectSource,
   type Event,
@@ -30,6 +31,7 @@ import {
   type RecordsByKind,
   recordsOf,
 } from "../../event-records.ts";
+import { undelivered } from "../../hooks/undelivered.ts";
 import { limitsOfClaim, rejectingLimits } from "../../limits/claim-limits.ts";
 import type { LimitsAsked } from "../../limits/limit-queries.ts";
 import type { Changed, Decide, GuardedClaimant, SessionGuard } from "../../ports/executions.ts";
@@ -37,6 +39,7 @@ import { type GuardedSession, guardHolds, guardOf } from "../../session-guard.ts
 import { type EventTexts, eventTexts } from "./event-texts.ts";
 import { KeptSignals, type SignalsAsked } from "./kept-signals.ts";
 import { Missing } from "./missing.ts";
+import { WorkspaceDeliveries } from "./workspace-deliveries.ts";
 import { WorkspaceLimits } from "./workspace-limits.ts";
 
 /** What is asked of the store. */
@@ -104,6 +107,7 @@ export class Workspace {
   readonly #logs = new Map<string, StoredLog>();
   readonly #signals = new KeptSignals();
   readonly limits: WorkspaceLimits;
+  readonly deliveries: WorkspaceDeliveries;
   readonly #sessions = new Map<string, GuardedSession>();
   /** By their unique keys, as they are stored and not locked. */
   readonly #holders = new Map<string, ExecutionRow>();
@@ -121,9 +125,15 @@ export class Workspace {
   /**
    * @param kinds Of rows that belong to events.
    * @param counted Limits that claims are under.
+   * @param guards Of the deliveries that creations settle.
    */
-  constructor(kinds: readonly EventRecords[], counted: LimitsAsked) {
+  constructor(
+    kinds: readonly EventRecords[],
+    counted: LimitsAsked,
+    guards: readonly DeliveryGuard[] = [],
+  ) {
     this.#kinds = kinds;
+    this.deliveries = new WorkspaceDeliveries(guards);
     this.limits = new WorkspaceLimits(counted, (id) => {
       return this.#written.get(id)?.row ?? this.#rows.get(id);
     });
@@ -169,11 +179,12 @@ export class Workspace {
     this.#written = new Map();
     this.#newHolders = new Map();
     this.limits.startOver();
+    this.deliveries.startOver();
   }
 
   /** @throws Missing, or what the job is refused with; then it has done nothing. */
   judge(job: Job, at: number): Changed {
-    if (job.kind === "create") return this.#create(job.fresh, job.claimant, at);
+    if (job.kind === "create") return this.#createFor(job.fresh, job.claimant, at);
     const row = this.#find(job.execution_id);
     if (!row) throw notFound("execution", job.execution_id);
     const unchanged = { row, events: [], recorded_at: at, others: [], unchanged: true } as const;
@@ -189,8 +200,18 @@ export class Workspace {
     return changed;
   }
 
+  #createFor(fresh: NewExecution, claimant: GuardedClaimant | undefined, at: number): Changed {
+    const { delivery } = fresh;
+    if (delivery && !this.deliveries.holds(delivery)) return undelivered(fresh, at);
+    const changed = this.#create(fresh, claimant, at);
+    if (delivery) this.deliveries.settle(delivery, changed.row.execution_id);
+    return changed;
+  }
+
   #create(fresh: NewExecution, claimant: GuardedClaimant | undefined, at: number): Changed {
-    const existing = fresh.unique && this.#holderOf(fresh.unique.key);
+    const { unique, delivery, execution_id } = fresh;
+    const existing =
+      (unique && this.#holderOf(unique.key)) ?? (delivery && this.#find(execution_id));
     if (existing) {
       return { row: existing, events: [], recorded_at: at, others: [], existing: true };
     }

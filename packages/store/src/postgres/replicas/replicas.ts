@@ -42,11 +42,11 @@ export class Replicas implements ReplicaPort {
           FOR UPDATE SKIP LOCKED)
       )
       SELECT $1::text AS replica, (extract(epoch FROM now()) * 1000)::float8 AS seen_at,
-        0::float8 AS silent_ms, identity, masks, services, catalog
+        0::float8 AS silent_ms, identity, masks, services, catalog, hooks
       FROM epochs
       UNION ALL
       SELECT replica, (extract(epoch FROM seen_at) * 1000)::float8,
-        greatest(0, extract(epoch FROM now() - seen_at) * 1000)::float8, NULL, NULL, NULL, NULL
+        greatest(0, extract(epoch FROM now() - seen_at) * 1000)::float8, NULL, NULL, NULL, NULL, NULL
       FROM replicas WHERE replica <> $1 AND seen_at >= now() - interval '1 hour'`);
     this.#remove = database.prepare("DELETE FROM replicas WHERE replica = $1");
   }
