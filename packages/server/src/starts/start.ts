@@ -46,7 +46,8 @@ export interface StartKey {
 }
 
 /** What a caller, a schedule, a call or a fork asks for when it starts an execution. */
-export interface Start extends Pick<NewExecution, "schedule" | "hook" | "delivery" | "parent" | "fork"> {
+export interface Start
+  extends Pick<NewExecution, "schedule" | "hook" | "delivery" | "parent" | "fork"> {
   readonly of: NamedWorkflow | FoundVersion;
   readonly trigger: Trigger;
   /** The account it runs for. A function is called once everything else about the start is right. */
