@@ -7,6 +7,7 @@ import {
   decideClaim,
   type Effect,
   EngineError,
+  type HookLineage,
   type NewEvent,
   type SentEvent,
 } from "@engine/contract";
@@ -24,6 +25,7 @@ import { type LocalWorld, localClaimant } from "./local-parts.ts";
 export interface LocalClaim {
   readonly execution_id: string;
   readonly depth: number;
+  readonly hook: HookLineage | null;
   /** Grows when the same copy goes on under a new claim. */
   readonly generation: number;
   /** Set to why the store refused a checkpoint for good. */
@@ -82,7 +84,7 @@ export function checkpointPort(
 }
 
 async function write(
-  { execution_id, depth, generation }: LocalClaim,
+  { execution_id, depth, hook, generation }: LocalClaim,
   delta: Delta,
   world: LocalWorld,
   change: ChangeExecution,
@@ -100,7 +102,7 @@ async function write(
   };
   const claimant = localClaimant(world);
   const { session, now } = claimant;
-  const calls = resolveCalls({ execution_id, depth }, events, world);
+  const calls = resolveCalls({ execution_id, depth, hook }, events, world);
   const sender = { session, now, calls, cancel_timeout_ms: world.limits.cancel_timeout * 1000 };
   const seq = base_seq + events.length;
   await change(

@@ -3,6 +3,7 @@ import {
   EngineError,
   type Event,
   type ExecutionRow,
+  type HookLineage,
   isTerminal,
   stale,
 } from "@engine/contract";
@@ -51,6 +52,10 @@ export class HeldExecution implements LocalClaim {
 
   get depth(): number {
     return this.#row.depth;
+  }
+
+  get hook(): HookLineage | null {
+    return this.#row.hook;
   }
 
   get generation(): number {

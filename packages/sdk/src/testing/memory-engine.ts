@@ -132,9 +132,9 @@ export class MemoryEngine extends MemoryExecutions {
   ): ExecutionRow {
     const execution_id = this.#options.newId();
     const workflow = this.#findWorkflow(`${source.namespace}/${source.workflow}`);
-    const { seed, input } = source;
+    const { seed, input, hook } = source;
     const trigger = { kind: "fork", id: of.from.execution_id } as const;
-    const parent = { execution_id, depth: source.depth };
+    const parent = { execution_id, depth: source.depth, hook };
     const calls = this.#resolve(parent, of.history);
     this.create({
       ...this.#fresh(workflow),
@@ -142,6 +142,7 @@ export class MemoryEngine extends MemoryExecutions {
       input,
       seed,
       trigger,
+      hook,
       fork: { ...of, calls },
     });
     return this.row(execution_id);

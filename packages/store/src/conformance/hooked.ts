@@ -6,7 +6,7 @@ import type { OutboxOptions } from "../hooks/outbox.ts";
 import type { NewHookRow } from "../ports/hooks.ts";
 import type { Store } from "../store.ts";
 import { type Open, opened } from "./opened.ts";
-import { executionId, newExecution } from "./sample.ts";
+import { newExecution } from "./sample.ts";
 
 /** Events are matched with the hooks of this moment, and nothing is masked. */
 export const HOOKS_ON: OutboxOptions = {
@@ -65,17 +65,8 @@ export function guardFor(
   return { delivery_id, attempts, hook_id, revision };
 }
 
-/** The number of the execution whose event a delivery is of. */
-export function sourceOf({
-  source_execution_id,
-}: Pick<DeliveryRow, "source_execution_id">): number {
-  return Number(source_execution_id.slice(-12));
-}
-
 /** What a hook starts, which no hook of these tests is fired by. */
 export function target(n: number, fields: Partial<NewExecution> = {}): NewExecution {
   const trigger = { kind: "hook", id: "page" } as const;
   return newExecution(n, { namespace: "ops", workflow: "page", trigger, ...fields });
 }
-
-export const targetId: (n: number) => string = executionId;

@@ -1,22 +1,15 @@
 /** The same commands for a store and for the model, and what both answer. */
-import { EngineError, type NewExecution } from "@engine/contract";
+import { EngineError } from "@engine/contract";
 import { expect } from "vitest";
 import type { LimitDefinition } from "../../limits/claim-limits.ts";
-import type { Changed, ChangeOptions, Decide, GuardedClaimant } from "../../ports/executions.ts";
+import type { Changed } from "../../ports/executions.ts";
 import type { LogPage } from "../../ports/log.ts";
 import type { QueuePage } from "../../ports/queue.ts";
 import type { Store } from "../../store.ts";
 import { NOW, newSession } from "../sample.ts";
+import type { Command } from "./command.ts";
+import { expectSameOutbox } from "./compared-outbox.ts";
 import type { MemoryModel } from "./memory-model.ts";
-
-export type Command =
-  | { readonly kind: "create"; readonly fresh: NewExecution; readonly claimant?: GuardedClaimant }
-  | {
-      readonly kind: "change";
-      readonly execution_id: string;
-      readonly decide: Decide;
-      readonly options?: ChangeOptions;
-    };
 
 /** What becomes of a session between two commits. */
 export interface SessionDeed {
@@ -136,6 +129,7 @@ export async function expectSame(
     expect(items).toEqual(children.map((row) => ({ ...row, input: null, output: null })));
     expect(total).toBe(children.length);
   }
+  await expectSameOutbox(store, model);
   const all = await store.executions.list({ order: "created_asc", limit: 1_000, offset: 0 });
   expect(all.items).toEqual(rows.map((row) => ({ ...row, input: null, output: null })));
 }

@@ -27,16 +27,14 @@ import type {
 } from "../../ports/queue.ts";
 import { guardOf } from "../../session-guard.ts";
 import { ModelLimits } from "./model-limits.ts";
-
-export interface Outcome {
-  readonly row: ExecutionRow;
-  readonly events: readonly Event[];
-}
+import { ModelOutbox } from "./model-outbox.ts";
+import type { Outcome } from "./outcome.ts";
 
 export interface OutcomeOfAll extends Outcome {
   readonly others: readonly Outcome[];
   readonly existing?: true;
   readonly unchanged?: true;
+  readonly undelivered?: true;
   /** Why a claim was left out. */
   readonly limited?: string;
 }
@@ -53,11 +51,26 @@ interface Session {
 export class MemoryModel {
   readonly #executions = new MemoryExecutions();
   readonly #sessions = new Map<string, Session>();
+  readonly outbox: ModelOutbox = new ModelOutbox();
   readonly limits: ModelLimits = new ModelLimits((id) => this.#executions.rows.get(id));
 
   create(fresh: NewExecution, claimant?: GuardedClaimant): OutcomeOfAll {
-    const key = fresh.unique?.key;
-    const existing = this.rows().find((row) => key !== undefined && row.unique_key === key);
+    const { delivery } = fresh;
+    if (delivery && !this.outbox.holds(delivery)) {
+      const { row } = creation(fresh, undefined).created;
+      return { row, events: [], others: [], unchanged: true, undelivered: true };
+    }
+    const outcome = this.#create(fresh, claimant);
+    if (delivery) this.outbox.settle(delivery, outcome.row.execution_id);
+    return outcome;
+  }
+
+  #create(fresh: NewExecution, claimant?: GuardedClaimant): OutcomeOfAll {
+    const { unique, delivery, execution_id } = fresh;
+    const rows = this.rows();
+    const existing =
+      rows.find((row) => unique && row.unique_key === unique.key) ??
+      rows.find((row) => delivery && row.execution_id === execution_id);
     if (existing) return { row: existing, events: [], others: [], existing: true };
     const isHeld = claimant && this.#holds(guardOf(claimant));
     const { created, isClaimed } = creation(fresh, isHeld ? claimant : undefined);
@@ -105,7 +118,9 @@ export class MemoryModel {
     return !hasEnded && epoch === guard.epoch && (isActive || !guard.active) && isAsJudged;
   }
 
-  #outcome([changed, ...others]: readonly Outcome[]): OutcomeOfAll {
+  #outcome(all: readonly Outcome[]): OutcomeOfAll {
+    for (const one of all) this.outbox.write(one);
+    const [changed, ...others] = all;
     return { ...(changed as Outcome), others };
   }
 

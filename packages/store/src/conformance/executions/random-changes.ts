@@ -13,10 +13,11 @@ import {
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Decide } from "../../ports/executions.ts";
+import { HOOKS_ON } from "../hooked.ts";
 import type { Open } from "../opened.ts";
 import { event, executionId, NOW, newExecution } from "../sample.ts";
+import type { Command } from "./command.ts";
 import {
-  type Command,
   changeLimit,
   changeSession,
   expected,
@@ -27,19 +28,23 @@ import {
   send,
   settled,
 } from "./compared.ts";
+import { changeOutbox, type OutboxDeed, settling } from "./compared-outbox.ts";
 import { MemoryModel } from "./memory-model.ts";
 
 export function randomChangesConformance(open: Open): void {
   test("whatever is written together or in turn, the store answers and holds what the model does", async () => {
     await fc.assert(
       fc.asyncProperty(rounds, pages, async (all, lookups) => {
-        const store = await open();
+        const store = await open({ hooks: HOOKS_ON });
         try {
           const model = new MemoryModel();
           await openSessions(store, model, ["s1", "s2"]);
-          for (const { deeds, allowed, batch } of all) {
+          for (const { deeds, allowed, hooks, batch: asked } of all) {
             for (const deed of deeds) await changeSession(store, model, deed);
             for (const deed of allowed) await changeLimit(store, model, deed);
+            for (const deed of hooks) await changeOutbox(store, model, deed);
+            const batch: Command[] = [];
+            for (const command of asked) batch.push(await settling(store, model, command));
             const answers = await Promise.all(
               batch.map((command) => settled(send(store, command))),
             );
@@ -115,9 +120,18 @@ const create: fc.Arbitrary<Command> = fc
     session: fc.option(session),
     epoch: fc.option(epoch),
     attributes: fc.option(attributes),
+    hook: fc.constantFrom(null, null, { name: "page", delivery_id: "d", hop: 1 }),
+    settles: fc.option(
+      fc.record({
+        place: fc.nat(9),
+        wrong: fc.constantFrom(...(["nothing", "nothing", "attempts", "revision"] as const)),
+      }),
+      { freq: 2 },
+    ),
   })
-  .map(({ n, session, epoch, attributes, unique, ...fields }) => ({
+  .map(({ n, session, epoch, attributes, unique, settles, ...fields }) => ({
     kind: "create",
+    ...(settles && { settles }),
     fresh: newExecution(n, { ...fields, ...(unique && { unique }) }),
     ...(session !== null && {
       claimant: {
@@ -197,8 +211,28 @@ const allowed: fc.Arbitrary<LimitDeed> = fc.record({
   allowed: fc.option(fc.record({ concurrency: fc.option(fc.nat(2)), rate: fc.constant(null) })),
 });
 
+const selectors = fc.uniqueArray(
+  fc.constantFrom("execution:*", "execution:*:*:claimed", "task:*:*:greet:completed", "task:*"),
+  { minLength: 1, maxLength: 2 },
+);
+
+const hooks: fc.Arbitrary<OutboxDeed> = fc.oneof(
+  fc.record({
+    of: fc.constant("hook"),
+    name: fc.constantFrom("h1", "h2"),
+    what: fc.constantFrom(...(["make", "make", "disable", "enable", "select", "delete"] as const)),
+    selectors,
+  }),
+  fc.record({
+    of: fc.constant("delivery"),
+    place: fc.nat(9),
+    what: fc.constantFrom(...(["defer", "kill", "retry", "settle"] as const)),
+  }),
+);
+
 const rounds = fc.array(
   fc.record({
+    hooks: fc.array(hooks, { maxLength: 3 }),
     deeds: fc.array(deed, { maxLength: 2 }),
     allowed: fc.array(allowed, { maxLength: 1 }),
     batch: fc.array(fc.oneof({ weight: 1, arbitrary: create }, { weight: 3, arbitrary: change }), {

@@ -30,7 +30,8 @@ import type { Decide } from "../../ports/executions.ts";
 import type { Store } from "../../store.ts";
 import type { Open } from "../opened.ts";
 import { event, executionId, NOW, newExecution } from "../sample.ts";
-import { type Command, expected, expectSame, send, settled } from "./compared.ts";
+import type { Command } from "./command.ts";
+import { expected, expectSame, send, settled } from "./compared.ts";
 import { MemoryModel } from "./memory-model.ts";
 
 export function randomLivesConformance(open: Open): void {
