@@ -112,7 +112,7 @@ export interface Plan {
   readonly places: boolean;
   /** Whether only so many executions of some workflows are at work at a time. */
   readonly counts: boolean;
-  /** Which kind of bounds some workflows have beside; undefined in most runs. */
+  /** Which kind of bounds some workflows have where none is placed; undefined in most runs. */
   readonly bounds: Bounds | undefined;
   /** What operators allow meanwhile. */
   readonly limits: readonly LimitChoice[];
@@ -192,10 +192,8 @@ export function planOf(seed: number): Plan {
   const services = servicesOf(ofServices, stretch);
   const descriptions = descriptionsOf(random.fork("descriptions"), stretch);
   const placing = random.fork("places");
-  const bounding = random.fork("bounds");
-  const bounds = bounding.chance(0.25)
-    ? bounding.pick(["keyed", "named", "named", "strict"] as const)
-    : undefined;
+  const places = descriptions.length > 0 ? placing.chance(0.7) : placing.chance(0.2);
+  const bounds = places ? undefined : boundsOf(random.fork("bounds"));
   const skewed = random.chance(0.3) && !isCalm;
   const skews = Array.from({ length: servers + workers }, () =>
     skewed ? Math.round(random.between(-3_000, 3_000)) : 0,
@@ -218,7 +216,7 @@ export function planOf(seed: number): Plan {
     ],
     operations: operationsOf(random.fork("operations"), stretch, programs),
     services,
-    places: descriptions.length > 0 ? placing.chance(0.7) : placing.chance(0.2),
+    places,
     counts: random.fork("counts").chance(0.3),
     bounds,
     limits: bounds === "named" ? limitChoicesOf(random.fork("limits"), stretch) : [],
@@ -252,6 +250,10 @@ function disturbancesOf(
     }
   }
   return planned.sort((a, b) => a.at - b.at);
+}
+
+function boundsOf(random: Random): Bounds | undefined {
+  return random.chance(0.4) ? random.pick(["keyed", "named", "named", "strict"]) : undefined;
 }
 
 function servicesOf(random: Random, stretch: number): ServiceChoice[] {

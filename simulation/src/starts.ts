@@ -41,14 +41,14 @@ function chosen(
   if (plan.bounds && bound.chance(0.8)) {
     return { workflow: bound.pick(BOUNDED_WORKFLOWS[plan.bounds]), where: whereOf(bound) };
   }
-  const guide = random.fork(`guide of program ${target}`);
-  if (plan.places && guide.chance(0.2)) {
-    return { workflow: GUIDING_WORKFLOW, where: handedOf(guide), isCalled: true };
-  }
   const draws = random.fork(`place of program ${target}`);
   if (plan.places && draws.chance(0.6)) {
     const where = whereOf(draws);
     return { workflow: draws.pick(PLACED_STARTS), where };
+  }
+  const guide = random.fork(`guide of program ${target}`);
+  if (plan.places && guide.chance(0.5)) {
+    return { workflow: GUIDING_WORKFLOW, where: handedOf(guide), isCalled: true };
   }
   if (plan.counts && draws.chance(0.7)) return { workflow: draws.pick(COUNTED_WORKFLOWS) };
   return { workflow: PROGRAM_WORKFLOWS[drawn < 0.8 ? 0 : drawn < 0.9 ? 1 : 2] };
