@@ -7,6 +7,7 @@ import {
   withoutMetadata,
 } from "@engine/contract";
 import type { Clients } from "./clients.ts";
+import { applyLimit, ROOM } from "./limit-choices.ts";
 import type { Random } from "./random.ts";
 import type { RestWatch } from "./rest-watch.ts";
 import type { CommitRecord } from "./store/commit-record.ts";
@@ -45,6 +46,7 @@ export class Answers {
     for (const row of record.open.values()) {
       if (isRough() ? random.chance(0.4) : isAtRest) this.#answer(row);
       if (isRough() ? random.chance(0.2) : isAtRest) this.#place(row);
+      if (isAtRest && !isRough()) this.#makeRoom(row);
     }
   }
 
@@ -54,10 +56,11 @@ export class Answers {
    */
   #place({ execution_id, state, session, not_before, requirements }: ExecutionRow): void {
     const { world, random, clients, workers, isRough } = this.#parts;
-    const { affinity = [], hidden } = requirements ?? {};
+    const { affinity = [], hidden, worker: required } = requirements ?? {};
     const isParked = QUEUED.has(state) && session === null && (not_before ?? 0) <= world.now;
     if (!isParked || (affinity.length === 0 && !hidden)) return;
     const able = Array.from({ length: workers.count }, (_, at) => at).filter((at) => {
+      if (required !== undefined && workers.nameOf(at) !== required) return false;
       const shows = workers.life(at)?.shows;
       return shows && affinity.every((need) => canHave(need, shows));
     });
@@ -70,6 +73,18 @@ export class Answers {
     for (const change of affinity.flatMap(changeFor)) {
       void clients.operate(`make ${worker} fit`, ({ attributes }) =>
         attributes.change(worker, change),
+      );
+    }
+  }
+
+  /** Operators who see that it waits for them allow more, in the end. */
+  #makeRoom({ state, session, requirements }: ExecutionRow): void {
+    if (!QUEUED.has(state) || session !== null) return;
+    for (const limit of requirements?.limits ?? []) {
+      if (limit.kind !== "limit") continue;
+      const { name } = limit;
+      void this.#parts.clients.operate(`make room under ${name}`, (engine, store) =>
+        applyLimit({ name, definition: ROOM }, engine, store),
       );
     }
   }

@@ -6,6 +6,7 @@ import {
   type RoutingInput,
 } from "@engine/contract";
 import { type Engine, toRecord } from "@engine/server";
+import type { Store } from "@engine/store";
 import { type Account, oftenFirst } from "./accounts.ts";
 import type { Answered, Asked, ClientRequest } from "./evidence.ts";
 import { copied, type Network } from "./network.ts";
@@ -26,6 +27,15 @@ export interface ClientsParts {
   /** For whom clients ask; nobody with authorization off. */
   readonly accounts: readonly Account[];
 }
+
+interface StartOptions {
+  readonly hasKey: boolean;
+  readonly routing_input?: RoutingInput | undefined;
+  readonly required_worker?: string | undefined;
+}
+
+/** What a server does for a request, with its store. */
+type Act<Answer> = (engine: Engine, store: Store) => Promise<Answer>;
 
 type Mutable<Type> = { -readonly [Key in keyof Type]: Type[Key] };
 type Done = Omit<Extract<Answered, { kind: "done" }>, "kind">;
@@ -69,11 +79,12 @@ export class Clients {
   async start(
     workflow: string,
     input: Json,
-    { hasKey, routing_input }: { readonly hasKey: boolean; readonly routing_input?: RoutingInput },
+    { hasKey, routing_input, required_worker }: StartOptions,
   ): Promise<void> {
     const key = hasKey ? `key-${++this.#values}` : null;
     const mode = this.#random.chance(0.3) ? "sync" : "async";
-    const asked: Asked = { kind: "start", workflow, input, key, required_worker: null, mode };
+    const of = { workflow, input, key, required_worker: required_worker ?? null, mode } as const;
+    const asked: Asked = { kind: "start", ...of };
     const client = this.#random.pick(this.#processes);
     // A key is one of its caller.
     const by = this.account()?.id ?? null;
@@ -86,6 +97,7 @@ export class Clients {
           trigger: { kind: "api" as const },
           by,
           ...(routing_input && { routing_input }),
+          required_worker,
           ...(key !== null && { idempotency_key: key }),
         };
         if (mode === "async") {
@@ -196,7 +208,7 @@ export class Clients {
   }
 
   /** Something of which no evidence is kept: what an operator does. Tried until it is answered. */
-  async operate(what: string, act: (engine: Engine) => Promise<unknown>): Promise<boolean> {
+  async operate(what: string, act: Act<unknown>): Promise<boolean> {
     const client = this.#anybody();
     for (let tries = 0; tries < 20; tries++) {
       try {
@@ -257,7 +269,7 @@ export class Clients {
   #call<Answer>(
     client: Process,
     what: string,
-    act: (engine: Engine) => Promise<Answer>,
+    act: Act<Answer>,
     onDelivery: () => void,
   ): Promise<Answer> {
     const { network, servers } = this.#parts;
@@ -270,7 +282,7 @@ export class Clients {
       mayRepeat: false,
       serve: () => {
         onDelivery();
-        return act(servers.engine(at));
+        return act(servers.engine(at), servers.store(at));
       },
     });
   }

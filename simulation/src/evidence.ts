@@ -6,7 +6,7 @@
  * what the clock of that process said then, which may be wrong. All are milliseconds since 1970.
  */
 import type { Event, ExecutionRow, Json, ScheduleRow, WorkerActivity } from "@engine/contract";
-import type { HeldAttributes, ServiceRow, SessionRow } from "@engine/store";
+import type { HeldAttributes, LimitRow, ServiceRow, SessionRow } from "@engine/store";
 import type { Told } from "./programs/program.ts";
 import type { WorkerSeen } from "./programs/wants.ts";
 
@@ -47,6 +47,8 @@ export interface Evidence {
   readonly offers: readonly OfferChange[];
   /** Every write of metadata and grants of a worker, in the order in which they became durable. */
   readonly descriptions: readonly WorkerDescribed[];
+  /** Every write of what operators allow under a name, in the order in which they became durable. */
+  readonly limits: readonly LimitDefined[];
   /** What was asked of servers that changes either, and when they had done it. */
   readonly offer_deeds: readonly OfferDeed[];
   /** Every time that a server was asked what the service offers, and could say. */
@@ -317,6 +319,15 @@ export interface WorkerDescribed extends HeldAttributes {
   readonly at: number;
   readonly span: Span;
   readonly worker: string;
+}
+
+/** What operators allow under a name as a write left it, from the moment on in which it was durable. */
+export interface LimitDefined {
+  readonly at: number;
+  readonly span: Span;
+  readonly name: string;
+  /** Null: it was deleted. */
+  readonly definition: Pick<LimitRow, "concurrency" | "rate"> | null;
 }
 
 /**

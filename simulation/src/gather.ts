@@ -55,6 +55,7 @@ export async function gather(parts: Parts): Promise<Evidence> {
     principals: record.principals,
     offers: record.offers,
     descriptions: record.descriptions,
+    limits: record.limits,
     offer_deeds: parts.users.deeds,
     resolutions: parts.users.asked,
     assignments: parts.workers.assignments,

@@ -1,29 +1,18 @@
 import type { Json } from "@engine/contract";
 import type { Clients } from "./clients.ts";
 import { changeOf, type Description } from "./descriptions.ts";
-import { whereOf } from "./places.ts";
+import { applyLimit, type LimitChoice } from "./limit-choices.ts";
 import type { Operation, Plan } from "./plan.ts";
-import { COUNTED_WORKFLOWS } from "./programs/counts.ts";
 import { TASKS } from "./programs/draw.ts";
-import {
-  type Program,
-  type ProgramInput,
-  ROOT_PATH,
-  type Step,
-  type Where,
-} from "./programs/program.ts";
-import { PROGRAM_WORKFLOWS } from "./programs/program-source.ts";
+import { type Program, type ProgramInput, ROOT_PATH, type Step } from "./programs/program.ts";
 import { randomProgram } from "./programs/random-program.ts";
-import { PLACED_WORKFLOWS } from "./programs/wants.ts";
 import type { Random } from "./random.ts";
 import type { Readers } from "./readers.ts";
+import { type Started, scheduledBy, startedBy } from "./starts.ts";
 
 /** Signals that follow each other within a moment. */
 const BURST = 8;
 const MOST_GAP_MS = 10;
-
-/** The most of them are those that read their input. */
-const PLACED_STARTS = [PLACED_WORKFLOWS[0], ...PLACED_WORKFLOWS];
 
 /** One function behind the other, so that rights may be lost in between. */
 const LABOURS = 10;
@@ -63,6 +52,14 @@ export class Operations {
       attributes.change(worker, change),
     );
     this.#count(said);
+  }
+
+  /** The same of what they allow under a name. */
+  allow(choice: LimitChoice): void {
+    const what = `${choice.definition ? "set" : "delete"} limit ${choice.name}`;
+    this.#count(
+      this.#parts.clients.operate(what, (engine, store) => applyLimit(choice, engine, store)),
+    );
   }
 
   #count(done: Promise<unknown>): void {
@@ -126,20 +123,10 @@ export class Operations {
   #start(target: number, drawn: number): Promise<void> {
     const { clients, plan, random } = this.#parts;
     const hasKey = (drawn * 10) % 1 < 0.8;
-    const draws = random.fork(`place of program ${target}`);
-    if (plan.places && draws.chance(0.6)) {
-      const where = whereOf(draws);
-      const workflow = draws.pick(PLACED_STARTS);
-      const routing_input = where.hidden ?? {};
-      const input = this.#input(`program ${target}`, where);
-      return clients.start(workflow, input, { hasKey, routing_input });
-    }
-    if (plan.counts && draws.chance(0.7)) {
-      const input = this.#input(`program ${target}`);
-      return clients.start(draws.pick(COUNTED_WORKFLOWS), input, { hasKey });
-    }
-    const workflow = PROGRAM_WORKFLOWS[drawn < 0.8 ? 0 : drawn < 0.9 ? 1 : 2];
-    return clients.start(workflow, this.#input(`program ${target}`), { hasKey });
+    const started = startedBy(plan, random, { target, drawn });
+    const { workflow, where: { hidden: routing_input, worker: required_worker } = {} } = started;
+    const input = this.#input(`program ${target}`, started);
+    return clients.start(workflow, input, { hasKey, routing_input, required_worker });
   }
 
   async #schedule(target: number): Promise<void> {
@@ -147,20 +134,20 @@ export class Operations {
     const name = `every-${target}`;
     // Also when nobody hears that it was made.
     this.#schedules.push(name);
-    const draws = random.fork(`place of schedule ${target}`);
-    const where = plan.places && draws.chance(0.5) ? whereOf(draws) : undefined;
+    const started = scheduledBy(plan, random, target);
+    const { workflow, where } = started;
     const run_as = clients.account()?.subject ?? null;
     await clients.operate(`create schedule ${name}`, ({ schedules }) =>
       schedules.create({
         name,
         namespace: "default",
-        workflow: where ? "hidden_program" : "program",
+        workflow,
         version: null,
         description: null,
         spec: { type: "interval", every_seconds: 5 },
         overlap: "skip",
         catch_up: "one",
-        input: this.#input(`schedule ${target}`, where),
+        input: this.#input(`schedule ${target}`, started),
         routing_input: where?.hidden ?? {},
         run_as,
       }),
@@ -168,7 +155,7 @@ export class Operations {
     if (this.#isEnding) await this.#pause(name);
   }
 
-  #input(purpose: string, where?: Where): Json {
+  #input(purpose: string, { where, isCalled }: Started): Json {
     const { random, plan } = this.#parts;
     const draws = random.fork(purpose);
     const drawn = randomProgram({
@@ -180,7 +167,8 @@ export class Operations {
     });
     const isLong = plan.accounts > 0 && draws.chance(0.6);
     const parts = [...Array.from({ length: LABOURS }, () => LABOUR), drawn];
-    const program: Program = isLong ? { kind: "sequence", parts } : drawn;
+    const whole: Program = isLong ? { kind: "sequence", parts } : drawn;
+    const program: Program = isCalled ? { kind: "child", part: whole } : whole;
     return {
       program,
       path: ROOT_PATH,

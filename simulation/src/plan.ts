@@ -1,4 +1,6 @@
 import { type Description, descriptionsOf } from "./descriptions.ts";
+import { type LimitChoice, limitChoicesOf } from "./limit-choices.ts";
+import type { Bounds } from "./programs/counts.ts";
 import { GUEST, GUEST_NAMESPACES, GUEST_TEXTS } from "./programs/guest-source.ts";
 import { PROGRAM_WORKFLOWS } from "./programs/program-source.ts";
 import { Random } from "./random.ts";
@@ -110,6 +112,12 @@ export interface Plan {
   readonly places: boolean;
   /** Whether only so many executions of some workflows are at work at a time. */
   readonly counts: boolean;
+  /** Which kind of bounds some workflows have where none is placed; undefined in most runs. */
+  readonly bounds: Bounds | undefined;
+  /** What operators allow meanwhile. */
+  readonly limits: readonly LimitChoice[];
+  /** Whether starts name the worker that they are to have. */
+  readonly requires: boolean;
   /** Metadata and grants of workers; none in half of the runs. */
   readonly descriptions: readonly Description[];
   /** No server hears of services and workflows that another one has changed: in half of the runs with any. */
@@ -184,6 +192,8 @@ export function planOf(seed: number): Plan {
   const services = servicesOf(ofServices, stretch);
   const descriptions = descriptionsOf(random.fork("descriptions"), stretch);
   const placing = random.fork("places");
+  const places = descriptions.length > 0 ? placing.chance(0.7) : placing.chance(0.2);
+  const bounds = places ? undefined : boundsOf(random.fork("bounds"));
   const skewed = random.chance(0.3) && !isCalm;
   const skews = Array.from({ length: servers + workers }, () =>
     skewed ? Math.round(random.between(-3_000, 3_000)) : 0,
@@ -206,8 +216,11 @@ export function planOf(seed: number): Plan {
     ],
     operations: operationsOf(random.fork("operations"), stretch, programs),
     services,
-    places: descriptions.length > 0 ? placing.chance(0.7) : placing.chance(0.2),
+    places,
     counts: random.fork("counts").chance(0.3),
+    bounds,
+    limits: bounds === "named" ? limitChoicesOf(random.fork("limits"), stretch) : [],
+    requires: random.fork("requires").chance(0.2),
     descriptions,
     isSilent: services.length > 0 && ofServices.chance(0.5),
   };
@@ -237,6 +250,10 @@ function disturbancesOf(
     }
   }
   return planned.sort((a, b) => a.at - b.at);
+}
+
+function boundsOf(random: Random): Bounds | undefined {
+  return random.chance(0.4) ? random.pick(["keyed", "named", "named", "strict"]) : undefined;
 }
 
 function servicesOf(random: Random, stretch: number): ServiceChoice[] {

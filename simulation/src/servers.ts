@@ -72,6 +72,7 @@ export interface ServersParts {
 interface Life {
   readonly process: Process;
   readonly engine: Engine;
+  readonly store: Store;
   readonly protocol: WorkerProtocol;
   isReady: boolean;
   isStopping: boolean;
@@ -122,6 +123,13 @@ export class Servers {
     return life.engine;
   }
 
+  /** As the server of that number sees it. */
+  store(at: number): Store {
+    const life = this.#lives[at];
+    if (!life) throw new Error(`server ${at + 1} does not run`);
+    return life.store;
+  }
+
   process(at: number): Process | undefined {
     return this.#lives[at]?.process;
   }
@@ -140,10 +148,12 @@ export class Servers {
     const own = random.fork(id);
     const process = new Process(world, { name, id, random: own.fork("clock"), pace });
     process.time.skew = this.#parts.skews[at] ?? 0;
-    const { engine, protocol } = this.#parts.offered(this.#engine(at, process, own));
+    const store = this.#store(at, process, own);
+    const { engine, protocol } = this.#parts.offered(this.#engine(store, process, own));
     const life: Life = {
       process,
       engine,
+      store,
       protocol,
       isReady: false,
       isStopping: false,
@@ -202,23 +212,28 @@ export class Servers {
     for (const then of life.onDeath) then();
   }
 
-  #engine(at: number, process: Process, random: Random): Engine {
-    const { world, store, isRealStore, values, faults, record, readRegistration } = this.#parts;
+  #store(at: number, process: Process, random: Random): Store {
+    const { world, store, isRealStore, faults, record } = this.#parts;
+    return faultyStore({
+      store: store(at),
+      world,
+      server: process,
+      room: this.#room,
+      isReal: isRealStore,
+      faults: { ...faults, random: random.fork("store") },
+      record,
+    });
+  }
+
+  #engine(store: Store, process: Process, random: Random): Engine {
+    const { world, values, readRegistration } = this.#parts;
     const uuids = random.fork("ids");
     const secrets = random.fork("secrets");
     const engine = random.fork("engine");
     const sealing = random.fork("sealing");
     const ids = createUuidV7(process.clock, () => uuids.uuid());
     return createEngine({
-      store: faultyStore({
-        store: store(at),
-        world,
-        server: process,
-        room: this.#room,
-        isReal: isRealStore,
-        faults: { ...faults, random: random.fork("store") },
-        record,
-      }),
+      store,
       values,
       readRegistration,
       config: this.#config,

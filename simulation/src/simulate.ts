@@ -226,6 +226,7 @@ export async function simulate(
       const worker = workers.nameOf(description.target % workers.count);
       world.after(description.at, () => operator.describe(worker, description));
     }
+    for (const choice of plan.limits) world.after(choice.at, () => operator.allow(choice));
     for (const choice of plan.services) world.after(choice.at, () => users.begin(choice));
     new Answers({
       world,

@@ -28,6 +28,8 @@ const QUICK: Env = {
   ENGINE_WORKERS__CLAIM_TIMEOUT: "2",
   ENGINE_WORKERS__MAX_CRASHES: "100",
   ENGINE_DISPATCH__SAFETY_INTERVAL: "2",
+  // Workers that are killed register far more often than any others.
+  ENGINE_SECURITY__RATE_LIMITS__REGISTER: "10000/minute",
   ENGINE_SECURITY__ENCRYPTION__KEY: Buffer.alloc(32, 7).toString("base64"),
 };
 

@@ -1,5 +1,6 @@
 import { type ExecutionRow, type Failure, isTerminal } from "@engine/contract";
-import type { Evidence } from "../evidence.ts";
+import type { Evidence, ExecutionAtRest } from "../evidence.ts";
+import { copiedUpTo } from "./recorded-calls.ts";
 
 /** Failures by which the engine ends an execution, whatever its code was at. */
 const BY_ENGINE: ReadonlySet<string> = new Set([
@@ -13,7 +14,10 @@ function endedByEngine({ state, failure }: ExecutionRow): boolean {
   );
 }
 
-/** Executions that end as their code says: neither they nor a child was ended from outside. */
+/**
+ * Executions that end as their code says: neither they nor a child was ended from outside, nor a child
+ * whose end a fork has copied.
+ */
 export function undisturbed({ executions }: Evidence): readonly ExecutionRow[] {
   const rows = executions.map(({ row }) => row);
   const byId = new Map(rows.map((row) => [row.execution_id, row]));
@@ -24,7 +28,20 @@ export function undisturbed({ executions }: Evidence): readonly ExecutionRow[] {
       disturbed.add(at.execution_id);
     }
   }
+  for (const execution of executions) {
+    const { execution_id, forked_from } = execution.row;
+    if (!forked_from || !disturbed.has(forked_from.execution_id)) continue;
+    if (hasCopiedFailure(execution)) disturbed.add(execution_id);
+  }
   return rows.filter((row) => isTerminal(row.state) && !disturbed.has(row.execution_id));
+}
+
+/** Whether a child had failed, or had been cancelled, for the execution that it was forked from. */
+function hasCopiedFailure(execution: ExecutionAtRest): boolean {
+  const last = copiedUpTo(execution);
+  return execution.log.some(
+    ({ event: { seq, kind, type } }) => seq <= last && kind === "call" && type === "TASK_FAILED",
+  );
 }
 
 /** The message that an author wrote, through whatever calls it has come. */

@@ -22,6 +22,7 @@ import { possibleOutputs } from "./possible-outputs.ts";
 import { progressToRest } from "./progress-to-rest.ts";
 import { racingResumes } from "./racing-resumes.ts";
 import { recordedOnce } from "./recorded-once.ts";
+import { refusedStarts } from "./refused-starts.ts";
 import { replayedLogs } from "./replayed-logs.ts";
 import { replaysOf } from "./replays.ts";
 import { resolutions } from "./resolutions.ts";
@@ -49,7 +50,7 @@ const INVARIANTS: Readonly<Record<string, Invariant>> = {
   },
   ...{ capacity, progressToRest, resting, streamOrder, scheduleTicks, retained },
   ...{ pinnedVersions, possibleOutputs, hiddenValues, usablePrincipals, serviceChanges },
-  limits,
+  ...{ limits, refusedStarts },
 };
 
 /** The names of all that judge. */

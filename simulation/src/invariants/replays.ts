@@ -5,13 +5,18 @@ import type { Evidence, ExecutionAtRest } from "../evidence.ts";
 import {
   countedProgram,
   guest,
+  guidingProgram,
   heavyProgram,
   hiddenProgram,
+  jointProgram,
+  keyedProgram,
   labelledProgram,
   limitedProgram,
   placedProgram,
   program,
   seatedProgram,
+  sharedProgram,
+  strictProgram,
 } from "../programs/interpreter.ts";
 import {
   installProgramPort,
@@ -24,7 +29,8 @@ import { onUncaught } from "../uncaught.ts";
 const WORKFLOWS = [
   ...[program, limitedProgram, heavyProgram, guest],
   ...[countedProgram, seatedProgram],
-  ...[placedProgram, labelledProgram, hiddenProgram],
+  ...[keyedProgram, sharedProgram, jointProgram, strictProgram],
+  ...[placedProgram, labelledProgram, hiddenProgram, guidingProgram],
 ];
 
 export interface SightEncoded {

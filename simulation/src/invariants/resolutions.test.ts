@@ -46,3 +46,25 @@ test("I15 a failure for want of an input that is there is found", () => {
   Object.assign(commit?.row ?? {}, { failure });
   expect(resolutions(evidence)[0]?.message).toContain("it has every input");
 });
+
+test("I14 DSP-7 a worker that is not the one that a start requires is found, but not of a child or a fork", () => {
+  const other = placed("program", { worker: "w2" });
+  expect(placement(other)[0]).toMatchObject({
+    invariant: "I14",
+    message: expect.stringContaining("which was not worker named w2"),
+  });
+  expect(placement(placed("program", { worker: "w1" }))).toEqual([]);
+  const edited = (edit: (row: { input: unknown; forked_from: unknown }) => void) => {
+    const evidence = placed("program", { worker: "w2" });
+    for (const { row } of [...evidence.executions, ...evidence.commits]) edit(row as never);
+    return placement(evidence);
+  };
+  const asChild = edited((row) => {
+    row.input = { ...(row.input as object), path: "r.0.c" };
+  });
+  expect(asChild).toEqual([]);
+  const asFork = edited((row) => {
+    row.forked_from = { execution_id: "e0", seq: 0 };
+  });
+  expect(asFork).toEqual([]);
+});

@@ -102,3 +102,25 @@ test("I17 a pause whose execution still runs, or is held up by something broken,
   });
   expect(resting(broke)).toEqual([]);
 });
+
+test("I17 FLW-3 what waits for a limit waits rightly while operators allow nothing, and no longer", () => {
+  const waiting = { state: "CREATED", generation: 0, workflow: "shared_program" } as const;
+  const allowed = (concurrency: number | null, moment = 1): Partial<Evidence> => ({
+    limits: [
+      {
+        at: BEGAN + moment,
+        span: { began: 1, settled: 2 },
+        name: "crew",
+        definition: { concurrency, rate: null },
+      },
+    ],
+  });
+  expect(judged(waiting)).toEqual([]);
+  expect(judged(waiting, allowed(0))).toEqual([]);
+  expect(judged(waiting, allowed(1))).toMatchObject(said("nobody takes it"));
+  expect(judged(waiting, allowed(null))).toMatchObject(said("nobody takes it"));
+  expect(judged(waiting, allowed(1, 200_000))).toEqual([]);
+  // What was cancelled is unwound whatever they say.
+  const cancelled = { ...waiting, state: "CANCELLING", generation: 1 } as const;
+  expect(judged(cancelled)).toMatchObject(said("nobody takes it"));
+});

@@ -1,8 +1,9 @@
 import type { ExecutionRow } from "@engine/contract";
 import type { Commit, Evidence, RestSeen } from "../evidence.ts";
-import { countsOf } from "../programs/counts.ts";
 import { unmet } from "../programs/wants.ts";
+import { definitionAt, mostOf } from "./defined-limits.ts";
 import { type Excuse, uncounted } from "./excuses.ts";
+import { countsOfRow } from "./places.ts";
 import { commitsByExecution } from "./recorded-calls.ts";
 import { wantsOfRow } from "./seen-workers.ts";
 import { LATE_MS } from "./timers.ts";
@@ -61,7 +62,8 @@ function unrest(
     const takers = workers.filter(
       (worker) => !wants || (!("missing" in wants) && unmet(wants, worker) === undefined),
     );
-    return isDelayed || takers.length === 0 || isFull(row, rows) ? undefined : "nobody takes it";
+    const mayWait = isDelayed || takers.length === 0 || isFull(row, { at, rows }, evidence);
+    return mayWait ? undefined : "nobody takes it";
   }
   const pause = waits.find(({ kind }) => kind === "pause");
   if (pause && state !== "PAUSED") return `its pause ${pause.name} is open`;
@@ -79,14 +81,25 @@ function unrest(
   return ended && `it waits for its child ${ended.execution_id}, which has ended`;
 }
 
-/** Whether those that wait keep all places of its workflow. */
-function isFull({ execution_id, workflow }: ExecutionRow, rows: readonly ExecutionRow[]): boolean {
-  const counts = countsOf(workflow);
-  if (!counts?.isKept) return false;
-  const seated = rows.filter(
-    (row) => row.workflow === workflow && row.execution_id !== execution_id && row.generation > 0,
-  );
-  return seated.length >= counts.most;
+/**
+ * Whether there is no place for it: those that wait keep all of its workflow, or operators give none.
+ * Nobody has any other place at rest.
+ */
+function isFull(
+  row: ExecutionRow,
+  { at, rows }: Pick<RestSeen, "at" | "rows">,
+  evidence: Evidence,
+): boolean {
+  const { execution_id, workflow, state } = row;
+  if (state === "CANCELLING") return false;
+  return countsOfRow(row, evidence).some(({ most = 0, isKept, name }) => {
+    if (name !== undefined) return mostOf(definitionAt(at, name, evidence)) === 0;
+    if (!isKept) return false;
+    const seated = rows.filter(
+      (one) => one.workflow === workflow && one.execution_id !== execution_id && one.generation > 0,
+    );
+    return seated.length >= most;
+  });
 }
 
 /** States in which an execution is somebody's to take. */

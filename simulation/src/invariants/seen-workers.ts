@@ -1,22 +1,17 @@
 /** What workers were when something happened, by what the store was told of them and when. */
-import { decode, type ExecutionRow } from "@engine/contract";
+import type { ExecutionRow } from "@engine/contract";
 import type { SessionRow } from "@engine/store";
 import type { Commit, Evidence, WorkerDescribed } from "../evidence.ts";
-import type { ProgramInput } from "../programs/program.ts";
 import { type Wants, type WorkerSeen, wantsOf } from "../programs/wants.ts";
-import { storedForm } from "./recorded-calls.ts";
+import { inputOf } from "./inputs.ts";
 
 /** What an execution wants of its worker. Undefined: its workflow asks for nothing. */
 export function wantsOfRow(
-  { execution_id, workflow }: ExecutionRow,
+  { execution_id, workflow, forked_from }: ExecutionRow,
   evidence: Evidence,
 ): Wants | undefined {
-  if (workflow === "program") return undefined;
-  const stored = evidence.executions.find(({ row }) => row.execution_id === execution_id);
-  // What retention has deleted nobody can say anything of.
-  if (!stored) return undefined;
-  const input = decode(storedForm(stored.row.input, evidence)) as ProgramInput;
-  return wantsOf(workflow, input);
+  const input = inputOf(execution_id, evidence);
+  return input && wantsOf(workflow, input, { isFork: forked_from !== null });
 }
 
 /**

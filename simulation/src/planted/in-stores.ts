@@ -186,20 +186,6 @@ export const IN_STORES: PlantedBugs = {
       });
     },
   },
-  "leaky-limit": {
-    what: "a limit has one place more than it says",
-    seenBy: "limits",
-    store: (store) =>
-      changedPort(store, "executions", {
-        create({ requirements = null, ...fresh }: NewExecution, claimant) {
-          const limits = requirements?.limits?.map((limit) =>
-            limit.kind === "concurrency" ? { ...limit, count: limit.count + 1 } : limit,
-          );
-          const more = limits ? { ...requirements, limits } : requirements;
-          return store.executions.create({ ...fresh, requirements: more }, claimant);
-        },
-      }),
-  },
   "placed-anyhow": {
     what: "what lacks an input that its placement reads is created as if it had none",
     seenBy: "resolutions",

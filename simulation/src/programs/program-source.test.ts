@@ -1,12 +1,12 @@
 import { readdir, readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
 import { loadPrograms } from "../load-programs.ts";
-import { COUNTED_WORKFLOWS } from "./counts.ts";
+import { BOUNDED_WORKFLOWS, COUNTED_WORKFLOWS } from "./counts.ts";
 import { GUEST, GUEST_NAMESPACES, guestSource } from "./guest-source.ts";
 import * as interpreter from "./interpreter.ts";
 import { PROGRESS_MARK, TERMINAL } from "./program.ts";
 import { PROGRAM_WORKFLOWS, programSource } from "./program-source.ts";
-import { PLACED_WORKFLOWS } from "./wants.ts";
+import { GUIDING_WORKFLOW, PLACED_WORKFLOWS } from "./wants.ts";
 
 test("the source can be registered by itself: it imports the sdk and its routing once and nothing else", async () => {
   const source = await programSource(1);
@@ -53,7 +53,10 @@ test("it can be registered, and has the workflows", async () => {
     workflows.map(({ extracted }) => extracted.name),
   );
   expect(names.sort()).toEqual(
-    [...PROGRAM_WORKFLOWS, ...PLACED_WORKFLOWS, ...COUNTED_WORKFLOWS].sort(),
+    [
+      ...[...PROGRAM_WORKFLOWS, ...PLACED_WORKFLOWS, GUIDING_WORKFLOW, ...COUNTED_WORKFLOWS],
+      ...Object.values(BOUNDED_WORKFLOWS).flat(),
+    ].sort(),
   );
 });
 
@@ -64,6 +67,11 @@ test("the workflows are those that have names here", () => {
   const { placedProgram, labelledProgram, hiddenProgram } = interpreter;
   const placed = [placedProgram, labelledProgram, hiddenProgram].map(({ name }) => name);
   expect(placed).toEqual(PLACED_WORKFLOWS);
+  expect(interpreter.guidingProgram.name).toBe(GUIDING_WORKFLOW);
+  const { keyedProgram, sharedProgram, jointProgram, strictProgram } = interpreter;
+  expect(
+    [keyedProgram, sharedProgram, jointProgram, strictProgram].map(({ name }) => name),
+  ).toEqual(Object.values(BOUNDED_WORKFLOWS).flat());
   const { countedProgram, seatedProgram } = interpreter;
   expect([countedProgram, seatedProgram].map(({ name }) => name)).toEqual(COUNTED_WORKFLOWS);
 });

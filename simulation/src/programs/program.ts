@@ -118,7 +118,7 @@ export interface ProgramInput {
   readonly trace?: string;
   /** Code leaves alone what it is given; else it changes all of it after use. */
   readonly careful?: true;
-  /** What placed workflows (`author/placed.ts`) read of it. */
+  /** What placed and bounded workflows (`author/placed.ts`, `author/bounded.ts`) read of it. */
   readonly where?: Where;
 }
 
@@ -129,8 +129,15 @@ export interface Where {
   readonly not_zone?: string | number;
   readonly served?: string;
   /** The routing input of the start, for those who judge it. */
-  readonly hidden?: { readonly disk?: string; readonly zone?: string | number };
+  readonly hidden?: Hidden;
+  /** The routing input that it gives to what it calls. */
+  readonly handed?: Hidden;
+  /** The worker that the start requires, for those who judge it. */
+  readonly worker?: string;
 }
+
+/** What placement reads of a start, and nobody else. */
+export type Hidden = { readonly disk?: string; readonly zone?: string | number };
 
 /** What a body knew when it called a task, as it tells the task: it has to be the same in every replay. */
 export interface Told {

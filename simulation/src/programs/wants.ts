@@ -2,14 +2,17 @@
  * What the placed workflows want of a worker, said once more and by hand: the judges of placement must
  * not take the engine's word for it.
  */
-import type { ProgramInput } from "./program.ts";
+import { type ProgramInput, ROOT_PATH } from "./program.ts";
 
-/** The workflows of `author/placed.ts`. */
+/** The workflows of `author/placed.ts` that are started as such. */
 export const PLACED_WORKFLOWS = ["placed_program", "labelled_program", "hidden_program"] as const;
 
-/** Metadata, or a label with those of granted services among them. */
+/** Its children are placed by what it hands them. */
+export const GUIDING_WORKFLOW = "guiding_program";
+
+/** Metadata, a label with those of granted services among them, or the name. */
 export interface Want {
-  readonly of: "label" | "meta";
+  readonly of: "label" | "meta" | "worker";
   readonly key: string;
   readonly is: boolean;
   readonly value: string | number;
@@ -24,8 +27,25 @@ export interface WorkerSeen {
   readonly metadata: Readonly<Record<string, string | number>>;
 }
 
-/** Undefined: its workflow goes to any worker. */
-export function wantsOf(workflow: string, { where = {} }: ProgramInput): Wants | undefined {
+/**
+ * Undefined: it goes to any worker.
+ *
+ * @param isFork The worker that a start requires is for what was started alone: not for its children,
+ * which have a path of their own, nor for its forks.
+ */
+export function wantsOf(
+  workflow: string,
+  input: ProgramInput,
+  { isFork = false }: { readonly isFork?: boolean } = {},
+): Wants | undefined {
+  const { where: { worker } = {}, path } = input;
+  const wants = wantsOfInput(workflow, input);
+  if (worker === undefined || isFork || path !== ROOT_PATH) return wants;
+  if (wants && "missing" in wants) return wants;
+  return [...(wants ?? []), { of: "worker", key: "named", is: true, value: worker }];
+}
+
+function wantsOfInput(workflow: string, { where = {} }: ProgramInput): Wants | undefined {
   switch (workflow) {
     case "placed_program": {
       const { tier, not_zone, served } = where;
@@ -62,8 +82,12 @@ function unlike(of: Want["of"], key: string, value: string | number): Want {
 /** The first thing that a worker is not, in words. */
 export function unmet(wants: readonly Want[], worker: WorkerSeen): string | undefined {
   const failing = wants.find(({ of, key, is, value }) => {
-    const has = (of === "label" ? worker.labels : worker.metadata)[key];
+    const has = of === "worker" ? worker.worker : attributesOf(worker, of)[key];
     return (has !== undefined && String(has) === String(value)) !== is;
   });
   return failing && `${failing.of} ${failing.key} ${failing.is ? "" : "not "}${failing.value}`;
+}
+
+function attributesOf({ labels, metadata }: WorkerSeen, of: "label" | "meta") {
+  return of === "label" ? labels : metadata;
 }

@@ -2,6 +2,7 @@ import { type ExecutionRow, isTerminal } from "@engine/contract";
 import type {
   Changed,
   HeldAttributes,
+  LimitRow,
   PrincipalRow,
   ServiceRow,
   Store,
@@ -11,6 +12,7 @@ import { ACCOUNT_ROLE } from "../accounts.ts";
 import type {
   Commit,
   Deletion,
+  LimitDefined,
   OfferChange,
   PrincipalChange,
   WorkerDescribed,
@@ -29,6 +31,7 @@ export class CommitRecord {
   readonly principals: PrincipalChange[] = [];
   readonly offers: OfferChange[] = [];
   readonly descriptions: WorkerDescribed[] = [];
+  readonly limits: LimitDefined[] = [];
   /** Every session that was ever opened, by the hashes of the secrets it was known under. */
   readonly sessions: Map<string, string> = new Map();
   /** Executions that have not ended, as they were committed last. */
@@ -98,6 +101,17 @@ export class CommitRecord {
       const { metadata, granted, revision } = attributes;
       return `${name} is ${JSON.stringify(metadata)}, granted ${granted.join(", ") || "nothing"}, revision ${revision}`;
     });
+  }
+
+  /** What operators allow under a name as a write has left it; undefined where that allows nothing. */
+  defined(name: string, row: LimitRow | undefined, began: number): void {
+    const at = this.#world.now;
+    // What waits may begin.
+    this.lastAt = at;
+    const span = { began, settled: this.moment() };
+    const definition = row ? { concurrency: row.concurrency, rate: row.rate } : null;
+    this.limits.push({ at, span, name, definition });
+    this.#world.trace.say("world", () => `limit ${name} is ${JSON.stringify(definition)}`);
   }
 
   /** What operators have said of a worker. */

@@ -4,6 +4,7 @@ import {
   type Changed,
   type Interpose,
   interposed,
+  type LimitRow,
   type OpenedSession,
   type PrincipalRow,
   type ServiceRow,
@@ -215,6 +216,8 @@ class Access {
     if (opened) record.sessions.set(opened.session.token_hash, opened.session.session_id);
     if (CHANGES_PRINCIPALS.has(name) && value) record.principal(value as PrincipalRow);
     if (name === "workers.changeAttributes" && value) record.described(value as WorkerRow, began);
+    if (name === "limits.set") record.defined(args[0] as string, value as LimitRow, began);
+    if (name === "limits.delete" && value) record.defined(args[0] as string, undefined, began);
     if (name === "workers.desire" && value) record.desired(value as WorkerRow);
     if (CHANGES_SERVICE.has(name) && value) record.service(server.id, value as ServiceRow);
     if (name === "services.delete" && value) record.service(server.id, undefined);

@@ -1,11 +1,12 @@
 import type { Assignment, Holding } from "@engine/contract";
 import type { TaskRights } from "@engine/sdk/node";
 import { beginning } from "../failpoints.ts";
+import type { Held } from "../metrics/builtin-metrics.ts";
 import type { ToRunner } from "../runners/messages.ts";
 import type { Runner } from "../runners/runner.ts";
 
 /** An execution this worker holds, from its assignment until the server knows that it is given up. */
-export interface Copy {
+export interface Copy extends Held {
   /** Names the copy between the main thread and its runner. */
   readonly number: number;
   readonly execution_id: string;
@@ -57,6 +58,8 @@ export class Copies {
       rights: undefined,
       ...fresh,
       number,
+      assignedAt: undefined,
+      isStarting: undefined,
       ahead: undefined,
       runner: undefined,
       early: [],

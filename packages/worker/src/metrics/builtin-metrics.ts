@@ -22,8 +22,13 @@ export interface WorkerGauges {
   readonly warmExecutions: number;
 }
 
-/** An execution on this worker; who it is does not matter. */
-type Held = object;
+/** An execution on this worker; who it is does not matter. What is noted of it is kept on itself. */
+export interface Held {
+  /** When it was assigned, by the clock that nobody sets. */
+  assignedAt?: number | undefined;
+  /** Its copy has not written anything yet. */
+  isStarting?: boolean | undefined;
+}
 
 /**
  * The engine's own figures of a worker (WMD-4); `BUILTIN_METRICS` says what each means. While it works
@@ -40,9 +45,6 @@ export class BuiltinMetrics {
   readonly #durations = new SampleWindow();
   readonly #startups = new SampleWindow();
   readonly #requests = new SampleWindow();
-  readonly #assigned = new WeakMap<Held, number>();
-  /** Those whose copy has not written anything yet. */
-  readonly #starting = new WeakSet<Held>();
   #cpuLookedAt: number;
   #cpu: CpuTime | undefined;
   #cpuPercent: number | undefined;
@@ -58,14 +60,15 @@ export class BuiltinMetrics {
   }
 
   assigned(held: Held): void {
-    this.#assigned.set(held, this.#options.monotonic());
-    this.#starting.add(held);
+    held.assignedAt = this.#options.monotonic();
+    held.isStarting = true;
   }
 
   /** Its copy has something for the log. */
   wrote(held: Held): void {
-    if (!this.#starting.delete(held)) return;
-    const at = this.#assigned.get(held);
+    if (!held.isStarting) return;
+    held.isStarting = false;
+    const at = held.assignedAt;
     if (at !== undefined) this.#startups.push(this.#options.monotonic() - at);
   }
 
@@ -74,7 +77,7 @@ export class BuiltinMetrics {
     this.#crashes.push(0);
     if (!isTerminal(state)) return;
     const now = this.#options.monotonic();
-    const at = this.#assigned.get(held);
+    const at = held.assignedAt;
     this.#ends.push(now);
     if (at !== undefined) this.#durations.push(now - at);
     // What somebody cancelled says nothing of how its code fares here.

@@ -204,6 +204,7 @@ export function sampleEvidence(): Evidence {
     faults: [],
     activities: [],
     descriptions: [],
+    limits: [],
     principals: [],
     offers: [],
     offer_deeds: [],

@@ -7,6 +7,7 @@ import {
   parallel,
   pause,
   pipeline,
+  type RoutingInput,
   random,
   signal,
   sleep,
@@ -14,7 +15,7 @@ import {
   uuid,
   type Workflow,
 } from "@engine/sdk";
-import type { LivelyStep, Program, ProgramInput, Step, TimerVia } from "../program.ts";
+import type { Hidden, LivelyStep, Program, ProgramInput, Step, TimerVia } from "../program.ts";
 import type { Pass } from "./pass.ts";
 import { copyOf } from "./spoil.ts";
 import { STEPS, type StepInput } from "./steps.ts";
@@ -24,6 +25,8 @@ import { compute, taken } from "./surroundings.ts";
 export interface Interpretation {
   readonly pass: Pass;
   readonly child: Workflow<ProgramInput, unknown>;
+  /** The routing input that goes with it. */
+  readonly handed?: Hidden | undefined;
 }
 
 type Of<Kind extends Program["kind"]> = Extract<Program, { kind: Kind }>;
@@ -49,7 +52,7 @@ export async function interpret(p: Program, path: string, by: Interpretation): P
       return [answer === undefined ? "nobody answered" : "answered", path];
     }
     case "signal": {
-      const payload = pass.saw("signal", path, await signal(p.name, limit(p)));
+      const payload = pass.saw("signal", path, await signal(p.name, timeoutOf(p)));
       return [payload === undefined ? "no signal" : "signal", path];
     }
     case "inbox":
@@ -67,10 +70,10 @@ export async function interpret(p: Program, path: string, by: Interpretation): P
       return pass.saw(
         "child",
         path,
-        await call(child, { program: p.part, path: at("c"), ...pass.bequest }),
+        await call(child, { program: p.part, path: at("c"), ...pass.bequest }, handing(by)),
       );
     case "spawn": {
-      const options = { wait: false, detach: p.detach } as const;
+      const options = { wait: false, detach: p.detach, ...handing(by) } as const;
       pass.saw(
         "child",
         path,
@@ -130,7 +133,11 @@ function stepInput({ kind: _, ...step }: LivelyStep, path: string, pass: Pass): 
   return { ...step, path, told: pass.tell(path), ...pass.bequest };
 }
 
-function limit({ timeout_ms }: { readonly timeout_ms: number | null }): { timeout?: number } {
+function handing({ handed }: Interpretation): { routingInput?: RoutingInput } {
+  return handed ? { routingInput: { ...handed } } : {};
+}
+
+function timeoutOf({ timeout_ms }: { readonly timeout_ms: number | null }): { timeout?: number } {
   return timeout_ms === null ? {} : { timeout: timeout_ms };
 }
 
@@ -194,7 +201,7 @@ async function inbox(given: Of<"inbox">, path: string, pass: Pass): Promise<unkn
   while (p.count > 0) {
     p.count--;
     const place = `${path}.${letters.length}`;
-    const payload = pass.saw("signal", place, await signal(p.name, limit(p)));
+    const payload = pass.saw("signal", place, await signal(p.name, timeoutOf(p)));
     letters.push(payload === undefined ? "no signal" : "signal");
     pass.saw("task", place, await STEPS.plain(stepInput(QUIET, place, pass)));
   }

@@ -38,7 +38,7 @@ export const labelledProgram: Workflow<ProgramInput, unknown> = workflow(
   { name: "labelled_program", affinity: { disk: "ssd" } },
   (of, ctx) => runProgram(of, ctx),
 );
-/** By what nobody reads back of its start. */
+/** By what nobody reads back of its start, or of the call that made it. */
 export const hiddenProgram: Workflow<ProgramInput, unknown> = workflow(
   {
     name: "hidden_program",
@@ -48,3 +48,14 @@ export const hiddenProgram: Workflow<ProgramInput, unknown> = workflow(
   },
   (of, ctx) => runProgram(of, ctx),
 );
+/** Anywhere; where its children go it says to nobody but those who place them. */
+export const guidingProgram: Workflow<ProgramInput, unknown> = workflow(
+  { name: "guiding_program" },
+  (of, ctx) => runProgram(guiding(of), ctx, hiddenProgram, of.where?.handed),
+);
+
+/** What it was started with counts for itself alone: its children read what they are handed. */
+function guiding(of: ProgramInput): ProgramInput {
+  const { hidden: _, handed, ...where } = of.where ?? {};
+  return { ...of, where: { ...where, ...(handed && { hidden: handed }) } };
+}

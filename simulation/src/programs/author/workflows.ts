@@ -1,6 +1,6 @@
 /** The workflows of programs: they run the program that is their input. */
 import { type Workflow, type WorkflowContext, workflow } from "@engine/sdk";
-import type { ProgramInput } from "../program.ts";
+import type { Hidden, ProgramInput } from "../program.ts";
 import { type Interpretation, interpret } from "./interpret.ts";
 import { type Bequest, Pass } from "./pass.ts";
 import { completing, passing } from "./slow-schema.ts";
@@ -15,11 +15,12 @@ export async function runProgram(
   input: Stamped,
   ctx: WorkflowContext,
   child: Interpretation["child"] = program,
+  handed?: Hidden,
 ): Promise<unknown> {
   const began = Date.now();
   const { program: of, path, token = "none" } = input;
   const pass = new Pass({ ctx, began, token, bequest: bequestOf(input) });
-  const by: Interpretation = { pass, child };
+  const by: Interpretation = { pass, child, handed };
   const value = await interpret(of, path, by);
   port()?.saw({ execution_id: ctx.executionId, path: "output", kind: "output", value });
   spoil(input, pass.careful);
