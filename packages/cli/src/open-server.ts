@@ -29,6 +29,7 @@ export async function openServer(
   try {
     const store = await openStore(url, {
       synchronous: config.store.synchronous,
+      hooks: config.hooks,
       warn: (message) => log.warn(message),
     });
     try {

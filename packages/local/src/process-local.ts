@@ -23,7 +23,8 @@ function processLocal(): Promise<Local> {
 async function openFromConfig(): Promise<Local> {
   const { config } = loadConfig({ cwd: process.cwd(), env: process.env });
   const values = await openValueStore(config);
-  const store = await openStore(databaseUrl(config), { synchronous: config.store.synchronous });
+  const { synchronous } = config.store;
+  const store = await openStore(databaseUrl(config), { synchronous, hooks: config.hooks });
   const { ring, problems } = readKeyRing({
     encryption: config.security.encryption,
     home: config.home,

@@ -27,8 +27,9 @@ import { TakeOvers } from "./executions/take-overs.ts";
 import { Waiters } from "./executions/waiters.ts";
 import { DeliveryTries } from "./hooks/delivery-tries.ts";
 import { Drain } from "./hooks/drain.ts";
-import { Lineages } from "./hooks/lineages.ts";
+import { HookMasks } from "./hooks/hook-masks.ts";
 import { Hooks } from "./hooks/hooks.ts";
+import { Lineages } from "./hooks/lineages.ts";
 import { TargetJudge } from "./hooks/target-judge.ts";
 import { TestFires } from "./hooks/test-fires.ts";
 import { Deadlocks } from "./limits/deadlocks.ts";
@@ -203,7 +204,14 @@ export function createEngine(given: EnginePorts): Engine {
   const followed = { waiters, followers, calls, inputs, refs };
   const lineages = new Lineages({ ports, areChecked: isOn });
   const started = { starts, lineages };
-  const executions = new Executions({ ports, commits, catalog, hasWorker, ...started, ...followed });
+  const executions = new Executions({
+    ports,
+    commits,
+    catalog,
+    hasWorker,
+    ...started,
+    ...followed,
+  });
 
   const accounts = new Accounts({ ports, runLists, areChecked: isOn });
   const permitted: AuthorizeSchedule = (schedule) => accounts.permitted(schedule.run_as, schedule);
@@ -223,12 +231,22 @@ export function createEngine(given: EnginePorts): Engine {
     changed: () => epochs.raised("services"),
   });
 
+  const judge = new TargetJudge({ ports, accounts });
+  const tries = new DeliveryTries({ ports, starts, judge });
+  const drain = new Drain({ ports, bus, replicas, tries });
+  const hookMasks = new HookMasks({ ports, masks, epochs });
+  epochs.onChange("hooks", () => void store.outbox.refresh());
   const hooks = new Hooks({
     ports,
-    judge: new TargetJudge({ ports, accounts }),
+    judge,
     tests: new TestFires({ ports, starts, masks }),
-    changed: () => store.outbox.refresh(),
-    retried: () => undefined,
+    async changed() {
+      await store.outbox.refresh();
+      epochs.raised("hooks");
+      await hookMasks.keep();
+      drain.wake();
+    },
+    retried: () => drain.wake(),
   });
 
   const identityChanged = () => epochs.raised("identity");
@@ -255,6 +273,8 @@ export function createEngine(given: EnginePorts): Engine {
     keyRotation,
     routing,
     scheduler,
+    hookMasks,
+    drain,
   ];
 
   // The other servers hear last.

@@ -1,12 +1,13 @@
 /** What becomes of a try of a delivery, decided from what was read (HOOK-29, HOOK-31). Pure. */
 import {
   type DeadReason,
+  type DeliveryGuard,
   EngineError,
   type HookEnvelope,
   readEnvelope,
   withAttempt,
 } from "@engine/contract";
-import type { DeliveryGuard, DueDelivery, HookRow, Undelivered } from "@engine/store";
+import type { DueDelivery, HookRow, Undelivered } from "@engine/store";
 
 /** A delivery whose target may be asked for. */
 export interface Try {

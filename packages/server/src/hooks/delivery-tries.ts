@@ -1,23 +1,22 @@
 import {
+  type DeliveryGuard,
   EngineError,
   encode,
-  type HookEnvelope,
-  type HookLineage,
   hookExecutionId,
-  parseWorkflowName,
+  lineageOf,
 } from "@engine/contract";
-import type { Changed, DeliveryGuard, DueDelivery, Undelivered } from "@engine/store";
+import type { Changed, DueDelivery, Undelivered } from "@engine/store";
 import type { EnginePorts } from "../engine-ports.ts";
+import { foundVersion } from "../starts/found-version.ts";
 import type { Starts } from "../starts/starts.ts";
 import { afterFailure, judgeDelivery, type Try } from "./delivery-rules.ts";
 import { sha256 } from "./sha256.ts";
-import type { JudgeTarget } from "./target.ts";
+import type { TargetJudge } from "./target-judge.ts";
 
 interface Parts {
   readonly ports: Pick<EnginePorts, "store" | "clock" | "config" | "log">;
   readonly starts: Pick<Starts, "start">;
-  /** Whose rights the target runs with, as the store has account, roles and catalog now. */
-  readonly judgeTarget: JudgeTarget;
+  readonly judge: Pick<TargetJudge, "forDelivery">;
 }
 
 /**
@@ -73,19 +72,17 @@ export class DeliveryTries {
   }
 
   async #start(delivery: DueDelivery, { guard, hook, envelope }: Try): Promise<Changed> {
-    const { principal } = hook;
-    const named = parseWorkflowName(hook.workflow);
-    if (!named) throw new EngineError("target_not_found", `there is no workflow ${hook.workflow}`);
-    const by = await this.#parts.judgeTarget({ principal, workflow: hook.workflow });
-    const lineage: HookLineage = { name: hook.name, delivery_id: delivery.id, hop: delivery.hop };
+    const { target, problem } = await this.#parts.judge.forDelivery(hook);
+    if (problem) throw problem;
     return this.#parts.starts.start({
-      of: { namespace: named.namespace, workflow: named.name },
+      of: foundVersion(target.version),
       trigger: { kind: "hook", id: hook.name },
-      by,
-      input: encode(envelope satisfies HookEnvelope, "envelope"),
+      by: target.run_as,
+      input: encode(envelope, "envelope"),
       root: "envelope",
+      // The same whoever tries it: a second start finds the first.
       execution_id: hookExecutionId(delivery.id, sha256),
-      hook: lineage,
+      hook: lineageOf({ by: "drain", delivery }),
       delivery: guard,
     });
   }

@@ -37,13 +37,15 @@ export class Drain implements Domain, LedWork {
   #isClosed = false;
   #cancelTimer: (() => void) | undefined;
   #cancelTick: (() => void) | undefined;
+  readonly #unlisten: () => void;
 
   constructor(parts: Parts) {
     this.#parts = parts;
     const { bus, replicas } = parts;
     bus.listen(({ kind }) => {
-      if (kind === "hooks" && this.#isLeading) this.#arm();
+      if (kind === "deliveries" && this.#isLeading) this.#arm();
     });
+    this.#unlisten = parts.ports.store.outbox.onDeliveries(() => this.wake());
     replicas.onGone(() => {
       if (this.#isLeading) this.wake();
     });
@@ -69,6 +71,7 @@ export class Drain implements Domain, LedWork {
   /** Settles once nothing is being tried any more. */
   async close(): Promise<void> {
     this.#isClosed = true;
+    this.#unlisten();
     this.stop();
     await this.#running;
   }
@@ -82,11 +85,6 @@ export class Drain implements Domain, LedWork {
       this.#running = undefined;
       this.#arm();
     });
-  }
-
-  /** The same on the server that leads, for what may not be tried here. */
-  tellOthers(): void {
-    void this.#parts.bus.send({ kind: "hooks" });
   }
 
   async #untilQuiet(): Promise<void> {
@@ -127,9 +125,12 @@ export class Drain implements Domain, LedWork {
 
   async #try(delivery: DueDelivery): Promise<boolean> {
     const { id, hook } = delivery;
+    const { bus } = this.#parts;
     this.#trying.add(id);
     try {
-      await this.#parts.tries.settle(delivery);
+      const outcome = await this.#parts.tries.settle(delivery);
+      // Whoever leads aims at the next try.
+      if (outcome === "deferred" && !this.#isLeading) void bus.send({ kind: "deliveries" });
       return true;
     } catch (error) {
       const fields = { err: error, hook, delivery: id };

@@ -45,6 +45,8 @@ export type BusMessage =
   | { readonly kind: "catalog" }
   /** Data keys are to be wrapped anew: the server that leads has to look. */
   | { readonly kind: "rotation" }
+  /** A delivery of a hook is to be tried again later: the server that leads has to aim at it. */
+  | { readonly kind: "deliveries" }
   /** Something was changed of which others keep copies. */
   | { readonly kind: "epochs"; readonly raised: readonly EpochName[] }
   | { readonly kind: "watch"; readonly id: string; readonly on: boolean }

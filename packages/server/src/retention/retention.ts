@@ -32,6 +32,7 @@ type Swept = Record<
   | "join_tokens"
   | "worker_credentials"
   | "limit_starts"
+  | "deliveries"
   | "masks"
   | "audit_rows",
   number
@@ -85,6 +86,7 @@ export class Retention implements LedWork {
       audit_rows:
         audit_days === 0 ? 0 : await all(() => store.audit.deleteBefore(audited, batch_size)),
       masks: await all(() => this.#masks(before, batch_size)),
+      deliveries: await all(() => store.deliveries.deleteSettled(before, batch_size)),
       limit_starts: await all(() => store.limits.forgetStarts(batch_size)),
       join_tokens: await all(() => store.joinTokens.deleteExpired(tokens, batch_size)),
       worker_credentials: await all(() =>

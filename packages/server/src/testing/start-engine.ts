@@ -78,11 +78,13 @@ export class TestEngine implements AsyncDisposable {
   ): Promise<TestEngine> {
     const time = shared?.time ?? new ManualTime();
     const { clock } = time;
-    const store = shared?.store ?? (await openSqliteStore({ path, synchronous: "normal", clock }));
+    const parsed = Config.parse(config);
+    const { hooks } = parsed;
+    const open = () => openSqliteStore({ path, synchronous: "normal", clock, hooks });
     const started = new TestEngine({
-      store,
+      store: shared?.store ?? (await open()),
       time,
-      config: Config.parse(config),
+      config: parsed,
       ownsStore: !shared,
       ports,
     });

@@ -1,0 +1,180 @@
+import { type HookEnvelope, type HookUpdate, hookExecutionId, type Json } from "@engine/contract";
+import type { DeliveryRow } from "@engine/store";
+import { expect, test } from "vitest";
+import { settled } from "../testing/manual-time.ts";
+import { TestEngine } from "../testing/start-engine.ts";
+import { sha256 } from "./sha256.ts";
+
+const SOURCE = `import { workflow } from "@engine/sdk";
+import { z } from "zod";
+export const page = workflow({ name: "page" }, async (input) => input);
+const input = z.object({ never: z.literal(true) });
+export const picky = workflow({ name: "picky", input }, async (input) => input);
+`;
+
+const BY = { allow: () => undefined, call: { identity: undefined } as never };
+
+async function started(config: object = {}): Promise<TestEngine> {
+  const t = await TestEngine.start(config);
+  await t.engine.catalog.register({ source: SOURCE }, { by: null });
+  return t;
+}
+
+async function hook(t: TestEngine, changes: object = {}): Promise<void> {
+  const of = {
+    name: "h",
+    selectors: ["execution:default:hello:created"],
+    workflow: "default/page",
+  };
+  const all = { ...of, principal: "bot", max_attempts: 5, enabled: true, ...changes };
+  await t.engine.hooks.create(all, BY);
+}
+
+const update = (t: TestEngine, change: HookUpdate) => t.engine.hooks.update("h", change, BY);
+
+async function deliveries(t: TestEngine, name = "h"): Promise<readonly DeliveryRow[]> {
+  await settled();
+  return (await t.engine.hooks.deliveries(name, { limit: 200, offset: 0 })).items;
+}
+
+async function only(t: TestEngine): Promise<DeliveryRow> {
+  const [one, ...others] = await deliveries(t);
+  expect(others).toEqual([]);
+  if (!one) throw new Error("there is no delivery");
+  return one;
+}
+
+test("HOOK-30 an event starts the target at once, in one execution whose id follows from the delivery, with the envelope as its input", async () => {
+  await using t = await started();
+  await hook(t);
+  const { execution_id } = await t.run({ card: 1 });
+  const delivery = await only(t);
+  expect(delivery).toMatchObject({
+    status: "delivered",
+    attempts: 1,
+    event_key: `${execution_id}:1`,
+    execution_id: hookExecutionId(delivery.id, sha256),
+  });
+  const row = await t.row(delivery.execution_id as string);
+  const envelope = row.input as unknown as HookEnvelope;
+  expect(envelope).toMatchObject({
+    ...{ hook: "h", delivery_id: delivery.id, attempt: 1, hop: 0 },
+    event: { domain: "execution", type: "created", execution_id, workflow_name: "hello" },
+  });
+  expect(row).toMatchObject({
+    workflow: "page",
+    hook: { name: "h", delivery_id: delivery.id, hop: 0 },
+  });
+});
+
+test("HOOK-33 a hook that is fired by its own target fires at hops 0, 1 and 2 and is dead at 3", async () => {
+  await using t = await started();
+  await hook(t, { selectors: ["execution:default:*:created"] });
+  await t.run();
+  const all = await deliveries(t);
+  expect(
+    all.map(({ hop, status, dead_reason }) => [hop, status, dead_reason]).toReversed(),
+  ).toEqual([
+    [0, "delivered", null],
+    [1, "delivered", null],
+    [2, "delivered", null],
+    [3, "dead", "hop_limit"],
+  ]);
+  expect(all[0]).toMatchObject({ attempts: 0, error: expect.stringContaining("hop_limit 3") });
+});
+
+test("HOOK-29 a delivery is dead, and says why, where its hook is disabled, its target gone or its input refused", async () => {
+  await using t = await started({ hooks: { event_drain: false } });
+  await hook(t);
+  await t.run();
+  await update(t, { enabled: false });
+  await t.time.advance(31_000);
+  expect(await only(t)).toMatchObject({
+    status: "dead",
+    dead_reason: "hook_disabled",
+    attempts: 0,
+  });
+
+  await hook(t, { name: "picky", workflow: "default/picky" });
+  await t.run();
+  await t.time.advance(31_000);
+  expect((await deliveries(t, "picky"))[0]).toMatchObject({
+    ...{ status: "dead", dead_reason: "input_rejected", attempts: 1 },
+  });
+
+  await hook(t, { name: "gone", workflow: "default/picky" });
+  await t.run();
+  await t.engine.catalog.delete("default", "picky", undefined as never);
+  await t.time.advance(31_000);
+  expect((await deliveries(t, "gone"))[0]).toMatchObject({ dead_reason: "target_not_found" });
+});
+
+test("HOOK-31 a start that fails is tried again after 2, 4 and 8 seconds, and dead after the last try", async () => {
+  await using t = await started();
+  await hook(t, { max_attempts: 4 });
+  t.failing.add("catalog.find");
+  await t.run();
+  const tries: [number, string][] = [];
+  for (let seconds = 0; seconds <= 20; seconds++) {
+    const { attempts, status } = await only(t);
+    if (tries.at(-1)?.[0] !== attempts) tries.push([attempts, `${status} at ${seconds}`]);
+    await t.time.advance(1_000);
+  }
+  expect(tries).toEqual([
+    [1, "pending at 0"],
+    [2, "pending at 2"],
+    [3, "pending at 6"],
+    [4, "dead at 14"],
+  ]);
+  const { id, error, dead_reason } = await only(t);
+  expect([dead_reason, error]).toEqual([
+    "attempts_exhausted",
+    "4 of 4 tries failed; the last: unavailable: the database is away",
+  ]);
+  t.failing.clear();
+  await t.engine.hooks.retry("h", id, BY);
+  expect(await only(t)).toMatchObject({ status: "delivered", attempts: 1, error: null });
+});
+
+test("HOOK-25 what a server has left, the next one starts as soon as it leads, once", async () => {
+  await using t = await started();
+  await hook(t);
+  t.failing.add("deliveries.due");
+  await t.run();
+  expect(await only(t)).toMatchObject({ status: "pending", attempts: 0 });
+  t.failing.clear();
+  await t.restart();
+  expect(await only(t)).toMatchObject({ status: "delivered", attempts: 1 });
+});
+
+test("HOOK-24 a pass takes one row of each hook in turn: 17 of the one with 1,000 and all three of the other", async () => {
+  await using t = await started({ hooks: { event_drain: false } });
+  await hook(t, { name: "a", selectors: ["execution:default:hello:created"] });
+  for (let i = 0; i < 40; i++) await t.run();
+  await hook(t, { name: "b", selectors: ["execution:default:hello:created"] });
+  await t.engine.hooks.update("a", { enabled: true }, BY);
+  for (let i = 0; i < 3; i++) await t.run();
+  await t.time.advance(30_000);
+  const delivered = async (name: string) =>
+    (await deliveries(t, name)).filter(({ status }) => status === "delivered").length;
+  expect([await delivered("a"), await delivered("b")]).toEqual([17, 3]);
+});
+
+test("HOOK-13 with hooks off nothing is matched and nothing drained", async () => {
+  await using t = await started({ hooks: { enabled: false } });
+  await hook(t);
+  await t.run();
+  await t.time.advance(120_000);
+  expect(await deliveries(t)).toEqual([]);
+});
+
+test("HOOK-33 without authorization an input in the shape of an envelope goes on with its chain, and any other begins one", async () => {
+  await using t = await started();
+  const hopsOf = async (input: Json) => (await t.run(input)).hook?.hop ?? null;
+  const shape = { delivery_id: "0192f0c1-0000-7000-8000-000000000000", event_key: "x:1" };
+  expect(await hopsOf({ ...shape, hop: 2 })).toBe(2);
+  expect(await hopsOf({ ...shape, hop: -5 })).toBe(0);
+  for (const input of [{ hop: 2 }, { ...shape }, { ...shape, hop: "2" }, [], null, "text"]) {
+    expect(await hopsOf(input as Json)).toBeNull();
+  }
+});
