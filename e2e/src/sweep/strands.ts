@@ -13,6 +13,7 @@ import {
   type WorkerRegistered,
 } from "@engine/contract";
 import { until } from "../harness/until.ts";
+import { firesHooks } from "./hook-strand.ts";
 import { ask } from "./patient.ts";
 import type { Site } from "./site.ts";
 
@@ -354,6 +355,7 @@ const STRANDS: readonly Strand[] = [
   admits,
   keeps,
   offers,
+  firesHooks,
 ];
 
 /** Settles when every story has come to its end; rejects with those that could not. */
