@@ -10,6 +10,7 @@ import { durabilityOf } from "./durability.ts";
 import { echoCeiling } from "./echo-ceiling.ts";
 import { startTwoProcesses, type TwoProcesses } from "./engine.ts";
 import { failover } from "./failover.ts";
+import { hooks } from "./hooks.ts";
 import { hostile } from "./hostile.ts";
 import { idle } from "./idle.ts";
 import { inProcessReplay } from "./in-process-replay.ts";
@@ -61,6 +62,7 @@ const MEASURES: readonly Measure[] = [
   oneProcess,
   kept,
   routing,
+  hooks,
   peers,
   hostile,
   against,

@@ -3,7 +3,7 @@ export type { EventRecord, EventRecords, RecordedChange } from "./event-records.
 export { storeFailpoints } from "./failpoints.ts";
 export type { DeliveryRow, DueDelivery, FullDelivery } from "./hooks/delivery-row.ts";
 export type { HookRow } from "./hooks/hook-row.ts";
-export type { DeliveryListener, Outbox, OutboxOptions } from "./hooks/outbox.ts";
+export type { DeliveryListener, Outbox, OutboxOptions, WrittenDelivery } from "./hooks/outbox.ts";
 export { type Interpose, interposed, type StoreCall } from "./interposed.ts";
 export type { LimitDefinition } from "./limits/claim-limits.ts";
 export { makeFolder } from "./make-folder.ts";

@@ -120,10 +120,10 @@ test("HOOK-29 a delivery is dead, and says why, where its hook is disabled, its 
 test("HOOK-31 a start that fails is tried again after 2, 4 and 8 seconds, and dead after the last try", async () => {
   await using t = await started();
   await hook(t, { max_attempts: 4 });
-  t.failing.add("deliveries.due");
+  t.failing.add("deliveries.dueAmong");
   await t.run();
   t.failing.add("catalog.find");
-  t.failing.delete("deliveries.due");
+  t.failing.delete("deliveries.dueAmong");
   await t.time.advance(1_000);
   const tries: [number, string][] = [];
   for (let seconds = 0; seconds <= 20; seconds++) {
@@ -150,7 +150,7 @@ test("HOOK-31 a start that fails is tried again after 2, 4 and 8 seconds, and de
 test("HOOK-25 what a server has left, the next one starts as soon as it leads, once", async () => {
   await using t = await started();
   await hook(t);
-  t.failing.add("deliveries.due");
+  t.failing.add("deliveries.dueAmong");
   await t.run();
   expect(await only(t)).toMatchObject({ status: "pending", attempts: 0 });
   t.failing.clear();

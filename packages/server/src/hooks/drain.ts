@@ -11,6 +11,7 @@ import type { Bus } from "../replicas/bus.ts";
 import type { LedWork } from "../replicas/leadership.ts";
 import type { Replicas } from "../replicas/replicas.ts";
 import type { DeliveryTries } from "./delivery-tries.ts";
+import { OwnDeliveries } from "./own-deliveries.ts";
 
 interface Parts {
   readonly ports: Pick<EnginePorts, "store" | "clock" | "setTimer" | "config" | "log">;
@@ -21,8 +22,17 @@ interface Parts {
 
 /** After a pass that could not read the outbox. */
 const AGAIN_MS = 1_000;
+/** Batches that are tried beside each other. */
+const MOST_PASSES = 2;
 /** A timer aims no further: the clock may be set meanwhile. */
 const LONGEST_MS = 60_000;
+
+/** Deliveries that nobody else of this server takes until they were tried. */
+interface Batch {
+  readonly due: readonly DueDelivery[];
+  /** There may be more where it came from. */
+  readonly isFull: boolean;
+}
 
 export class Drain implements Domain, LedWork {
   readonly led: LedWork = this;
@@ -31,10 +41,20 @@ export class Drain implements Domain, LedWork {
   #after: string | null = null;
   /** Ids of rows that are being tried. */
   readonly #trying = new Set<string>();
+  /** Batches are read one after another, so that no two hold the same row. */
+  #taken: Promise<unknown> = Promise.resolve();
+  /** What this server's commits have written. */
+  readonly #own = new OwnDeliveries();
+  /** Everything that is due is wanted, whoever wrote it. */
+  #isAllWanted = false;
+  /** Rows may have been put off since somebody last aimed at the next one. */
+  #hasDeferred = false;
   #running: Promise<void> | undefined;
-  #isAskedAgain = false;
   #isLeading = false;
   #isClosed = false;
+  /** The outbox could not be read: nothing is tried until a timer has passed. */
+  #isHeld = false;
+  #cancelHold: (() => void) | undefined;
   #cancelTimer: (() => void) | undefined;
   #cancelTick: (() => void) | undefined;
   readonly #unlisten: () => void;
@@ -45,7 +65,11 @@ export class Drain implements Domain, LedWork {
     bus.listen(({ kind }) => {
       if (kind === "deliveries" && this.#isLeading) this.#arm();
     });
-    this.#unlisten = parts.ports.store.outbox.onDeliveries(() => this.wake());
+    this.#unlisten = parts.ports.store.outbox.onDeliveries((written) => {
+      if (!this.#isByEvents) return;
+      if (!this.#own.add(written)) this.#isAllWanted = true;
+      this.#go();
+    });
     replicas.onGone(() => {
       if (this.#isLeading) this.wake();
     });
@@ -72,65 +96,131 @@ export class Drain implements Domain, LedWork {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#unlisten();
+    this.#cancelHold?.();
     this.stop();
     await this.#running;
   }
 
-  /** Something is due: a commit has written deliveries, one was handed back, a hook was changed. */
+  /** Something is due that no commit of this server has told of: one was handed back, a hook was changed. */
   wake(): void {
+    if (!this.#isByEvents) return;
+    this.#isAllWanted = true;
+    // Among what is due there may be what is due later.
+    this.#hasDeferred = true;
+    this.#go();
+  }
+
+  get #isByEvents(): boolean {
     const { enabled, event_drain } = this.#parts.ports.config.hooks;
-    if (!enabled || !event_drain || this.#isClosed) return;
-    this.#isAskedAgain = true;
-    this.#running ??= this.#untilQuiet().finally(() => {
+    return enabled && event_drain && !this.#isClosed;
+  }
+
+  #go(): void {
+    if (this.#isClosed || this.#isHeld || (this.#own.isEmpty && !this.#isAllWanted)) return;
+    this.#running ??= this.#passes(1).finally(() => {
       this.#running = undefined;
-      this.#arm();
+      if (this.#hasDeferred) this.#arm();
+      // For what came since the last pass.
+      this.#go();
     });
   }
 
-  async #untilQuiet(): Promise<void> {
-    while (this.#isAskedAgain && !this.#isClosed) {
-      this.#isAskedAgain = false;
-      try {
-        while ((await this.#pass()) > 0 && !this.#isClosed);
-      } catch (error) {
-        this.#parts.ports.log.error({ err: error }, "could not read what hooks have to start");
-        this.#armIn(AGAIN_MS);
+  /**
+   * Passes until nothing is left. Where one was full another goes on beside it: what it takes is judged
+   * while this one commits.
+   *
+   * @param place Of this among those that go on beside each other, from 1.
+   */
+  async #passes(place: number): Promise<void> {
+    let beside: Promise<void> | undefined;
+    try {
+      while (!this.#isClosed && !this.#isHeld) {
+        const batch = await this.#take();
+        if (!batch) break;
+        if (batch.isFull && place < MOST_PASSES) {
+          beside ??= this.#passes(place + 1).finally(() => {
+            beside = undefined;
+          });
+        }
+        const { due } = batch;
+        // What cannot even be written down is left to the tick.
+        if (!(await this.#tryAll(due)) && due.length > 0) this.#isAllWanted = false;
       }
+    } catch (error) {
+      this.#couldNotRead(error);
+      // Also for those of its own that it has taken and not read.
+      this.#isAllWanted = true;
+      this.#holdOn();
     }
+    await beside;
   }
 
-  /** What nothing else has woken anybody for (HOOK-25). */
+  /** What nothing else has woken anybody for (HOOK-25): one pass. */
   async #tick(): Promise<void> {
     try {
-      await this.#pass();
+      await this.#tryAll((await this.#inTurn(() => this.#takeDue())).due);
     } catch (error) {
-      this.#parts.ports.log.error({ err: error }, "could not read what hooks have to start");
+      this.#couldNotRead(error);
     }
     this.#arm();
   }
 
-  /** Tries a batch of what is due. @returns How many rows have moved on. */
-  async #pass(): Promise<number> {
-    const { store, clock, config } = this.#parts.ports;
-    const due = await store.deliveries.due({
-      now: clock(),
-      limit: config.hooks.drain_batch_size,
-      after: this.#after,
-      but: [...this.#trying],
+  /** Undefined once there is nothing left. */
+  #take(): Promise<Batch | undefined> {
+    return this.#inTurn(async () => {
+      if (!this.#own.isEmpty) return this.#takeOwn();
+      if (!this.#isAllWanted) return undefined;
+      // Whoever asks from now on asks for more than what this reads.
+      this.#isAllWanted = false;
+      const batch = await this.#takeDue();
+      if (batch.due.length === 0) return undefined;
+      this.#isAllWanted = true;
+      return batch;
     });
-    this.#after = due.at(-1)?.hook ?? this.#after;
+  }
+
+  async #takeOwn(): Promise<Batch> {
+    const { store, clock, config } = this.#parts.ports;
+    const taken = this.#own.take(config.hooks.drain_batch_size, this.#after);
+    const ids = taken.flatMap(({ id }) => (this.#trying.has(id) ? [] : [id]));
+    const due = await store.deliveries.dueAmong(ids, clock());
+    return this.#held({ due, isFull: !this.#own.isEmpty }, taken.at(-1)?.hook);
+  }
+
+  async #takeDue(): Promise<Batch> {
+    const { store, clock, config } = this.#parts.ports;
+    const limit = config.hooks.drain_batch_size;
+    const but = [...this.#trying];
+    const due = await store.deliveries.due({ now: clock(), limit, after: this.#after, but });
+    return this.#held({ due, isFull: due.length === limit }, due.at(-1)?.hook);
+  }
+
+  #held(batch: Batch, last: string | undefined): Batch {
+    this.#after = last ?? this.#after;
+    for (const { id } of batch.due) this.#trying.add(id);
+    return batch;
+  }
+
+  #inTurn<Value>(take: () => Promise<Value>): Promise<Value> {
+    const taken = this.#taken.then(take);
+    this.#taken = taken.catch(() => {});
+    return taken;
+  }
+
+  /** @returns Whether any row has moved on. */
+  async #tryAll(due: readonly DueDelivery[]): Promise<boolean> {
     const moved = await Promise.all(due.map((delivery) => this.#try(delivery)));
-    return moved.filter(Boolean).length;
+    return moved.includes(true);
   }
 
   async #try(delivery: DueDelivery): Promise<boolean> {
     const { id, hook } = delivery;
     const { bus } = this.#parts;
-    this.#trying.add(id);
     try {
       const outcome = await this.#parts.tries.settle(delivery);
       // Whoever leads aims at the next try.
-      if (outcome === "deferred" && !this.#isLeading) void bus.send({ kind: "deliveries" });
+      if (outcome === "deferred" && this.#isLeading) this.#hasDeferred = true;
+      else if (outcome === "deferred") void bus.send({ kind: "deliveries" });
       return true;
     } catch (error) {
       const fields = { err: error, hook, delivery: id };
@@ -141,8 +231,22 @@ export class Drain implements Domain, LedWork {
     }
   }
 
+  #couldNotRead(error: unknown): void {
+    this.#parts.ports.log.error({ err: error }, "could not read what hooks have to start");
+  }
+
+  #holdOn(): void {
+    this.#isHeld = true;
+    this.#cancelHold?.();
+    this.#cancelHold = this.#parts.ports.setTimer(() => {
+      this.#isHeld = false;
+      this.#go();
+    }, AGAIN_MS);
+  }
+
   #arm(): void {
     if (!this.#isLeading || this.#isClosed || !this.#parts.ports.config.hooks.event_drain) return;
+    this.#hasDeferred = false;
     void this.#untilNext().then(
       (ms) => ms !== undefined && this.#armIn(ms),
       () => this.#armIn(AGAIN_MS),

@@ -65,6 +65,38 @@ export function dueConformance(open: Open): void {
     expect(await due(store, of, { limit: 2, after: "bb" })).toEqual(["c 0", "a 0"]);
   });
 
+  test("HOOK-25 of some deliveries those come that are due, with their hooks; of none, none", async () => {
+    const store = await hookedStore(open);
+    const of = await backlog(store, { a: 3, b: 2, c: 1, d: 1 });
+    const [a, b, c, d] = ["a", "b", "c", "d"].map((name) => of.get(name));
+    if (!a || !b || !c || !d) throw new Error("there is no backlog");
+    const [a0, a1, a2] = a.ids as [string, string, string];
+    await defer(store, { id: a1, attempts: 0 }, { hook: a.hook, until: NOW_DUE + 1 });
+    const kill = { attempts: 1, error: "no", next_attempt_at: null } as const;
+    const dead = { ...kill, dead_reason: "target_not_found" } as const;
+    await store.deliveries.fail(guardFor({ id: a2, attempts: 0 }, a.hook), dead);
+    const [b0] = b.ids as [string];
+    await defer(store, { id: b0, attempts: 0 }, { hook: b.hook, until: NOW_DUE + 1 });
+    await store.hooks.change("b", { enabled: false }, { revision: 1, by: null });
+    const asked = [...a.ids, b0, ...c.ids, "01900000-0000-7000-8000-000000000000"];
+    const found = await store.deliveries.dueAmong(asked, NOW_DUE);
+    const told = found.map(({ id, envelope, hook_row }) => [
+      ...[id, hook_row?.name, hook_row?.enabled, typeof envelope],
+    ]);
+    expect(new Set(told.map((one) => JSON.stringify(one)))).toEqual(
+      new Set(
+        [
+          [a0, "a", true, "string"],
+          // Nothing that a disabled hook has left need wait (HOOK-23).
+          [b0, "b", false, "string"],
+          [c.ids[0], "c", true, "string"],
+        ].map((one) => JSON.stringify(one)),
+      ),
+    );
+    expect(await store.deliveries.dueAmong([a1], NOW_DUE + 1)).toHaveLength(1);
+    expect(await store.deliveries.dueAmong([], NOW_DUE)).toEqual([]);
+  });
+
   test("HOOK-24 a batch of 20 settles 17 of a hook with many rows and 3 of one with three", async () => {
     const store = await hookedStore(open);
     const of = await backlog(store, { a: 60, b: 3 });

@@ -2,12 +2,17 @@
  * Which deliveries are tried next, round robin among hooks (HOOK-24). The first question is which hooks
  * have any that are due; the second takes as many of each as its share could be.
  */
-import { first, type Operation, rows } from "../operations/operation.ts";
+import { first, type Operation, rows, together } from "../operations/operation.ts";
 import { anyOf, type ByDialect, raw, rowsOf, type Sql, sql } from "../operations/sql.ts";
 import type { DueDelivery } from "./delivery-row.ts";
 import type { HookRow } from "./hook-row.ts";
-import { deliveryColumnsOf, type StoredDelivery, toDelivery } from "./stored-delivery.ts";
-import { hookColumnsOf, type StoredHook, toHook } from "./stored-hook.ts";
+import {
+  DELIVERY_COLUMNS,
+  deliveryColumnsOf,
+  type StoredDelivery,
+  toDelivery,
+} from "./stored-delivery.ts";
+import { HOOK_COLUMNS, hookColumnsOf, type StoredHook, toHook } from "./stored-hook.ts";
 
 export interface DueAsked {
   readonly now: number;
@@ -39,6 +44,22 @@ export function* dueDeliveries({
   const some = waiting.slice(0, limit + but.length);
   if (some.length === 0) return [];
   return roundRobin(yield* dueOf(some, { limit, but }), limit);
+}
+
+/** Those of some deliveries that are due, in no order. */
+export function* dueAmong(ids: readonly string[], now: number): Operation<readonly DueDelivery[]> {
+  type Stored = StoredDelivery & { readonly envelope: string };
+  const pending = sql`FROM hook_deliveries WHERE id ${anyOf(ids)} AND status = 'pending'`;
+  const [found, stored] = yield* together<[Stored, StoredHook]>(
+    sql`SELECT ${DELIVERY_COLUMNS}, envelope ${pending}`,
+    sql`SELECT ${HOOK_COLUMNS} FROM hooks WHERE id IN (SELECT hook_id ${pending})`,
+  );
+  const hooks = new Map(stored.map((hook) => [hook.id, toHook(hook)]));
+  return found.flatMap(({ envelope, ...delivery }) => {
+    const hook_row = hooks.get(delivery.hook_id) ?? null;
+    if (hook_row?.enabled && delivery.due_at > now) return [];
+    return [{ ...toDelivery(delivery), envelope, hook_row }];
+  });
 }
 
 /** The next instant at which a row of an enabled hook becomes due. */

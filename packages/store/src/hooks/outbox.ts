@@ -27,8 +27,14 @@ export interface HookSource {
   readonly refresh?: () => Promise<void>;
 }
 
-/** Told of the hooks that a commit has written deliveries for, of each as often as it has. */
-export type DeliveryListener = (hooks: readonly string[]) => void;
+/** A delivery that a commit has written, and the name of its hook. */
+export interface WrittenDelivery {
+  readonly id: string;
+  readonly hook: string;
+}
+
+/** Told of what a commit has written, in the order of its events. */
+export type DeliveryListener = (written: readonly WrittenDelivery[]) => void;
 
 /** What a process and its store have to say to each other of deliveries. */
 export class Outbox {
@@ -87,13 +93,14 @@ export class Outbox {
       {
         ...kind,
         ...(source.ready && { ready: () => source.ready?.() }),
-        written: (records) => this.#tell(records.map(({ hook }) => hook as string)),
+        written: (records) =>
+          this.#tell(records.map(({ id, hook }) => ({ id: String(id), hook: String(hook) }))),
       },
     ];
   }
 
-  #tell(hooks: readonly string[]): void {
-    for (const listener of this.#listeners) listener(hooks);
+  #tell(written: readonly WrittenDelivery[]): void {
+    for (const listener of this.#listeners) listener(written);
   }
 }
 

@@ -1,6 +1,6 @@
 import type { AuditEntry, DeadReason, DeliveryGuard, DeliveryStatus } from "@engine/contract";
 import type { DeliveryRow, DueDelivery, FullDelivery } from "../hooks/delivery-row.ts";
-import { dueDeliveries, nextDueAt } from "../hooks/due-deliveries.ts";
+import { dueAmong, dueDeliveries, nextDueAt } from "../hooks/due-deliveries.ts";
 import { DELIVERY_COLUMNS, type StoredDelivery, toDelivery } from "../hooks/stored-delivery.ts";
 import {
   count,
@@ -95,6 +95,12 @@ export interface DeliveryPort {
     readonly after: string | null;
     readonly but: readonly string[];
   }): Promise<readonly DueDelivery[]>;
+  /**
+   * Of these, those that are due, in no order. Rows of hooks that are gone come too.
+   *
+   * @param ids Ids of deliveries, of any hooks.
+   */
+  dueAmong(ids: readonly string[], now: number): Promise<readonly DueDelivery[]>;
   /** The next `next_attempt_at` of a pending row of an enabled hook that lies behind an instant. */
   nextDueAt(after: number): Promise<number | undefined>;
   /** Writes down a try that failed, or that a row is dead. @returns false where it was not as judged. */
@@ -164,6 +170,8 @@ export const DELIVERIES: Operations<DeliveryPort> = {
   }),
 
   due: reads(dueDeliveries),
+
+  dueAmong: reads(dueAmong),
 
   nextDueAt: reads(nextDueAt),
 

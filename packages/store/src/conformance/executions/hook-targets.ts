@@ -158,7 +158,7 @@ export function hookTargetConformance(open: Open): void {
     const watch = { selectors: ["execution:ops:*:created"] };
     const watching = await store.hooks.create(newHook("watch", watch));
     const told: string[] = [];
-    store.outbox.onDeliveries((hooks) => void told.push(...hooks));
+    store.outbox.onDeliveries((written) => void told.push(...written.map(({ hook }) => hook)));
     const hook = { name: "page", delivery_id: guard(0).delivery_id, hop: 0 };
     await store.executions.create(target(9, { delivery: guard(0), hook }));
     const rows = await outboxOf(store, watching);

@@ -208,7 +208,9 @@ export function outboxConformance(open: Open): void {
   test("HOOK-25 whoever drains is told of a commit that wrote deliveries, and of no other", async () => {
     const store = await hookedStore(open);
     const told: string[] = [];
-    const stop = store.outbox.onDeliveries((hooks) => void told.push(...hooks));
+    const stop = store.outbox.onDeliveries(
+      (written) => void told.push(...written.map(({ hook }) => hook)),
+    );
     await store.executions.create(newExecution(1));
     expect(store.outbox.hasHooks).toBe(false);
     await store.hooks.create(newHook("page"));
