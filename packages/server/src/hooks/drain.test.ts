@@ -171,6 +171,117 @@ test("HOOK-24 a pass takes one row of each hook in turn: 17 of the one with 40 a
   expect([await delivered("a"), await delivered("b")]).toEqual([17, 3]);
 });
 
+test("HOOK-28 each delivery settles by itself: a target that cannot be started holds nobody up, and its death is told without the value", async () => {
+  const lines: unknown[][] = [];
+  const tell = (level: string) => (fields: object, message: string) => {
+    lines.push([level, message, fields]);
+  };
+  const log = {
+    debug: tell("debug"),
+    info: tell("info"),
+    warn: tell("warn"),
+    error: tell("error"),
+  };
+  await using t = await TestEngine.start({}, { ports: { log } });
+  await t.engine.catalog.register({ source: SOURCE }, { by: null });
+  await hook(t, { name: "a", workflow: "default/picky" });
+  await hook(t, { name: "b" });
+  await hook(t, { name: "c", workflow: "default/picky" });
+  const { execution_id } = await t.run({ card: "4111-1111" });
+  const [a] = await deliveries(t, "a");
+  const [b] = await deliveries(t, "b");
+  expect([a?.status, b?.status]).toEqual(["dead", "delivered"]);
+  expect(lines).toContainEqual([
+    ...["warn", "a delivery of a hook is dead"],
+    { hook: "a", delivery: a?.id, reason: "input_rejected" },
+  ]);
+  expect(lines).toContainEqual([
+    ...["debug", "a hook has started its target"],
+    { delivery: b?.id, event: `${execution_id}:1`, execution: b?.execution_id },
+  ]);
+  const said = lines.filter(([level]) => level !== "error").map(([, , fields]) => fields);
+  expect(JSON.stringify(said)).not.toContain("4111-1111");
+});
+
+test("HOOK-28 a delivery of which nothing can be written down is tried again by the tick, and holds up no other", async () => {
+  await using t = await started();
+  await hook(t, { name: "a", workflow: "default/picky" });
+  await hook(t, { name: "b" });
+  t.failing.add("deliveries.fail");
+  await t.run();
+  expect((await deliveries(t, "b"))[0]?.status).toBe("delivered");
+  expect((await deliveries(t, "a"))[0]).toMatchObject({ status: "pending", attempts: 0 });
+  t.failing.clear();
+  await t.time.advance(30_000);
+  expect((await deliveries(t, "a"))[0]).toMatchObject({ status: "dead", attempts: 1 });
+});
+
+test("HOOK-23 HOOK-58 disabling a hook empties its backlog without a start, rows that wait for another try too; one that is handed back after it was enabled is delivered", async () => {
+  await using t = await started();
+  // Its version is known from then on to whoever starts it by a request.
+  await t.run();
+  await hook(t);
+  t.failing.add("catalog.find");
+  await t.run();
+  await t.run();
+  expect((await deliveries(t)).map(({ status }) => status)).toEqual(["pending", "pending"]);
+  t.failing.clear();
+  await update(t, { enabled: false });
+  const dead = await deliveries(t);
+  expect(dead.map(({ dead_reason }) => dead_reason)).toEqual(["hook_disabled", "hook_disabled"]);
+  await update(t, { enabled: true });
+  await t.engine.hooks.retry("h", dead[0]?.id as string, BY);
+  const after = await deliveries(t);
+  expect(after.map(({ status }) => status)).toEqual(["delivered", "dead"]);
+  expect(after[0]?.execution_id).toBe(hookExecutionId(dead[0]?.id as string, sha256));
+});
+
+test("HOOK-32 HOOK-58 events of two executions that have the same number both start the target, once each", async () => {
+  await using t = await started();
+  await hook(t);
+  const sources = await Promise.all([t.run(), t.run()]);
+  const all = await deliveries(t);
+  expect(new Set(all.map(({ event_key }) => event_key))).toEqual(
+    new Set(sources.map(({ execution_id }) => `${execution_id}:1`)),
+  );
+  expect(new Set(all.map(({ execution_id }) => execution_id)).size).toBe(2);
+});
+
+test("HOOK-25 what a server's own commits wrote is not asked for again by what is due, and a batch is followed by the next", async () => {
+  await using t = await started({ hooks: { drain_batch_size: 3 } });
+  for (const name of ["a", "b", "c", "d"]) await hook(t, { name });
+  t.failing.add("deliveries.due");
+  for (let i = 0; i < 5; i++) await t.run();
+  for (const name of ["a", "b", "c", "d"]) {
+    const all = await deliveries(t, name);
+    expect(all.map(({ status }) => status)).toEqual(Array(5).fill("delivered"));
+  }
+});
+
+test("HOOK-55 what was settled over 30 days ago is removed, what waits never is", async () => {
+  await using t = await started({ hooks: { event_drain: false } });
+  await hook(t, { name: "late" });
+  await hook(t, { name: "settled" });
+  await t.run();
+  t.failing.add("deliveries.due");
+  t.time.now += 40 * 86_400_000;
+  await t.time.advance(3_600_000);
+  expect((await deliveries(t, "late"))[0]?.status).toBe("pending");
+  t.failing.clear();
+  await t.time.advance(30_000);
+  expect((await deliveries(t, "settled"))[0]?.status).toBe("delivered");
+  await hook(t, { name: "waits" });
+  await t.run();
+  t.failing.add("deliveries.due");
+  t.time.now += 29 * 86_400_000;
+  await t.time.advance(3_600_000);
+  expect(await deliveries(t, "settled")).toHaveLength(2);
+  t.time.now += 2 * 86_400_000;
+  await t.time.advance(3_600_000);
+  expect((await deliveries(t, "settled")).map(({ status }) => status)).toEqual(["pending"]);
+  expect((await deliveries(t, "waits")).map(({ status }) => status)).toEqual(["pending"]);
+});
+
 test("HOOK-13 with hooks off nothing is matched and nothing drained", async () => {
   await using t = await started({ hooks: { enabled: false } });
   await hook(t);
