@@ -47,10 +47,12 @@ export async function runStretch(options: StretchOptions): Promise<void> {
   await using replayer = new Replayer(installation.values);
   const stretch = new Stretch(installation, replayer, options);
   const random = new Random(`stretch ${seed} ${plans[0]?.n}`);
-  const isAnyThere = () => installation.isAnyWorkerThere();
-  const endKills = setup.isKilled
-    ? startKiller(installation.workers, random, isAnyThere)
-    : () => {};
+  const killed = {
+    workers: installation.workers,
+    isAnyThere: () => installation.isAnyWorkerThere(),
+    ended: () => stretch.ended,
+  };
+  const endKills = setup.isKilled ? startKiller(killed, random) : () => {};
   try {
     const queue = plans.toSorted((a, b) => Number(b.isAlone) - Number(a.isAlone));
     while (queue[0]?.isAlone && !isOver()) await stretch.run(queue.shift() as ProgramPlan);
@@ -75,12 +77,18 @@ class Stretch {
   readonly #onJudged: StretchOptions["onJudged"];
   readonly #plans = new Map<string, ProgramPlan>();
   #runs = 0;
+  #ended = 0;
 
   constructor(installation: Installation, replayer: Replayer, { onJudged }: StretchOptions) {
     this.#installation = installation;
     this.#replayer = replayer;
     this.#operator = new Operator(installation.engine.http);
     this.#onJudged = onJudged;
+  }
+
+  /** How many programs have come to an end. */
+  get ended(): number {
+    return this.#ended;
   }
 
   async run(plan: ProgramPlan): Promise<void> {
@@ -90,6 +98,7 @@ class Stretch {
     }
     const trace = this.#installation.traceFile(this.#runs++);
     const family = await this.#operator.run(plan, trace);
+    this.#ended++;
     const deaths = () => this.#installation.deaths();
     const parts = { http: engine.http, replayer: this.#replayer, values, deaths };
     const evidence = await gather(family, trace, parts);

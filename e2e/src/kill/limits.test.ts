@@ -40,13 +40,12 @@ for (const store of ["sqlite", "postgres"] as const) {
     });
     await engine.register("seated");
     const file = engine.home.file("seats.txt");
-    const lines = (): Line[] =>
-      existsSync(file)
-        ? readFileSync(file, "utf8")
-            .trim()
-            .split("\n")
-            .map((line) => JSON.parse(line))
-        : [];
+    const lines = (): Line[] => {
+      const text = existsSync(file) ? readFileSync(file, "utf8") : "";
+      // What is behind the last end of a line is being written.
+      const whole = text.split("\n").slice(0, -1);
+      return whole.map((line) => JSON.parse(line));
+    };
     const kills: { pid: number; at: number }[] = [];
     const worker = async (name: string) => {
       const started = engine.startWorker(name);

@@ -53,6 +53,6 @@ export const MODE_FACTS: Readonly<Record<Mode, ModeFacts>> = {
       ENGINE_WORKERS__DRAIN_TIMEOUT: `${DRAIN_MS / 1_000}`,
       ENGINE_WORKERS__MAX_CRASHES: "1000",
     },
-    limitMs: 60_000,
+    limitMs: 120_000,
   },
 };
