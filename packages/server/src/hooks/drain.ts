@@ -22,17 +22,8 @@ interface Parts {
 
 /** After a pass that could not read the outbox. */
 const AGAIN_MS = 1_000;
-/** Batches that are tried beside each other. */
-const MOST_PASSES = 2;
 /** A timer aims no further: the clock may be set meanwhile. */
 const LONGEST_MS = 60_000;
-
-/** Deliveries that nobody else of this server takes until they were tried. */
-interface Batch {
-  readonly due: readonly DueDelivery[];
-  /** There may be more where it came from. */
-  readonly isFull: boolean;
-}
 
 export class Drain implements Domain, LedWork {
   readonly led: LedWork = this;
@@ -41,7 +32,7 @@ export class Drain implements Domain, LedWork {
   #after: string | null = null;
   /** Ids of rows that are being tried. */
   readonly #trying = new Set<string>();
-  /** Batches are read one after another, so that no two hold the same row. */
+  /** Batches are read one after another, so that a tick takes nothing that is being tried. */
   #taken: Promise<unknown> = Promise.resolve();
   /** What this server's commits have written. */
   readonly #own = new OwnDeliveries();
@@ -117,7 +108,7 @@ export class Drain implements Domain, LedWork {
 
   #go(): void {
     if (this.#isClosed || this.#isHeld || (this.#own.isEmpty && !this.#isAllWanted)) return;
-    this.#running ??= this.#passes(1).finally(() => {
+    this.#running ??= this.#untilNothingIsLeft().finally(() => {
       this.#running = undefined;
       if (this.#hasDeferred) this.#arm();
       // For what came since the last pass.
@@ -125,24 +116,11 @@ export class Drain implements Domain, LedWork {
     });
   }
 
-  /**
-   * Passes until nothing is left. Where one was full another goes on beside it: what it takes is judged
-   * while this one commits.
-   *
-   * @param place Of this among those that go on beside each other, from 1.
-   */
-  async #passes(place: number): Promise<void> {
-    let beside: Promise<void> | undefined;
+  async #untilNothingIsLeft(): Promise<void> {
     try {
       while (!this.#isClosed && !this.#isHeld) {
-        const batch = await this.#take();
-        if (!batch) break;
-        if (batch.isFull && place < MOST_PASSES) {
-          beside ??= this.#passes(place + 1).finally(() => {
-            beside = undefined;
-          });
-        }
-        const { due } = batch;
+        const due = await this.#take();
+        if (!due) return;
         // What cannot even be written down is left to the tick.
         if (!(await this.#tryAll(due)) && due.length > 0) this.#isAllWanted = false;
       }
@@ -152,13 +130,12 @@ export class Drain implements Domain, LedWork {
       this.#isAllWanted = true;
       this.#holdOn();
     }
-    await beside;
   }
 
   /** What nothing else has woken anybody for (HOOK-25): one pass. */
   async #tick(): Promise<void> {
     try {
-      await this.#tryAll((await this.#inTurn(() => this.#takeDue())).due);
+      await this.#tryAll(await this.#inTurn(() => this.#takeDue()));
     } catch (error) {
       this.#couldNotRead(error);
     }
@@ -166,39 +143,42 @@ export class Drain implements Domain, LedWork {
   }
 
   /** Undefined once there is nothing left. */
-  #take(): Promise<Batch | undefined> {
+  #take(): Promise<readonly DueDelivery[] | undefined> {
     return this.#inTurn(async () => {
-      if (!this.#own.isEmpty) return this.#takeOwn();
-      if (!this.#isAllWanted) return undefined;
-      // Whoever asks from now on asks for more than what this reads.
-      this.#isAllWanted = false;
-      const batch = await this.#takeDue();
-      if (batch.due.length === 0) return undefined;
-      this.#isAllWanted = true;
-      return batch;
+      if (this.#isAllWanted) {
+        // Whoever asks from now on asks for more than what this reads.
+        this.#isAllWanted = false;
+        const due = await this.#takeDue();
+        if (due.length > 0) {
+          this.#isAllWanted = true;
+          return due;
+        }
+      }
+      return this.#own.isEmpty ? undefined : this.#takeOwn();
     });
   }
 
-  async #takeOwn(): Promise<Batch> {
+  async #takeOwn(): Promise<readonly DueDelivery[]> {
     const { store, clock, config } = this.#parts.ports;
     const taken = this.#own.take(config.hooks.drain_batch_size, this.#after);
     const ids = taken.flatMap(({ id }) => (this.#trying.has(id) ? [] : [id]));
     const due = await store.deliveries.dueAmong(ids, clock());
-    return this.#held({ due, isFull: !this.#own.isEmpty }, taken.at(-1)?.hook);
+    return this.#held(due, taken.at(-1)?.hook);
   }
 
-  async #takeDue(): Promise<Batch> {
+  async #takeDue(): Promise<readonly DueDelivery[]> {
     const { store, clock, config } = this.#parts.ports;
     const limit = config.hooks.drain_batch_size;
     const but = [...this.#trying];
     const due = await store.deliveries.due({ now: clock(), limit, after: this.#after, but });
-    return this.#held({ due, isFull: due.length === limit }, due.at(-1)?.hook);
+    return this.#held(due, due.at(-1)?.hook);
   }
 
-  #held(batch: Batch, last: string | undefined): Batch {
+  #held(due: readonly DueDelivery[], last: string | undefined): readonly DueDelivery[] {
     this.#after = last ?? this.#after;
-    for (const { id } of batch.due) this.#trying.add(id);
-    return batch;
+    for (const { id } of due) this.#trying.add(id);
+    this.#own.remove(due);
+    return due;
   }
 
   #inTurn<Value>(take: () => Promise<Value>): Promise<Value> {

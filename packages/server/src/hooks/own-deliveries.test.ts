@@ -33,6 +33,17 @@ test("what was taken is taken once, and what came twice came once", () => {
   expect(idsOf(own, 2)).toEqual([]);
 });
 
+test("what was taken up otherwise is not taken any more", () => {
+  const own = withSome({ a: 2, b: 1 });
+  own.remove([
+    { id: "a0", hook: "a" },
+    { id: "b0", hook: "b" },
+    { id: "x", hook: "x" },
+  ]);
+  expect(idsOf(own, 9)).toEqual(["a1"]);
+  expect(own.isEmpty).toBe(true);
+});
+
 test("more than 10,000 are not kept one by one", () => {
   const own = new OwnDeliveries();
   const many = Array.from({ length: 10_000 }, (_, i) => ({ id: String(i), hook: "h" }));

@@ -52,18 +52,26 @@ export class OwnDeliveries {
     return taken;
   }
 
+  /** Those that were taken up otherwise. */
+  remove(taken: readonly WrittenDelivery[]): void {
+    for (const { id, hook } of taken) this.#remove(id, hook);
+  }
+
   clear(): void {
     this.#ids.clear();
     this.#size = 0;
   }
 
   #takeOf(hook: string): string | undefined {
+    const [id] = this.#ids.get(hook) ?? [];
+    if (id !== undefined) this.#remove(id, hook);
+    return id;
+  }
+
+  #remove(id: string, hook: string): void {
     const ids = this.#ids.get(hook);
-    const [id] = ids ?? [];
-    if (!ids || id === undefined) return undefined;
-    ids.delete(id);
+    if (!ids?.delete(id)) return;
     this.#size--;
     if (ids.size === 0) this.#ids.delete(hook);
-    return id;
   }
 }
