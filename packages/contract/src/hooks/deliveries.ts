@@ -2,7 +2,7 @@
 import type { ExecutionRow } from "../executions/execution-row.ts";
 import type { Event } from "../log/event.ts";
 import { deliveryId, eventKey, type Sha256 } from "./hook-ids.ts";
-import type { EventKey, HookIndex } from "./hook-index.ts";
+import type { HookIndex } from "./hook-index.ts";
 import { type HookLineage, hopAfter } from "./lineage.ts";
 import { eventSegment } from "./vocabulary.ts";
 
@@ -54,32 +54,34 @@ export function deliveriesOf(
   if (index.isEmpty) return NONE;
   const copied = copiedUpTo(row);
   const { execution_id, namespace, workflow } = row;
-  return events.flatMap((event) => {
-    if (event.seq > 1 && event.seq <= copied) return NONE;
-    const key = keyOf(row, event);
+  let drafts: DeliveryDraft[] | undefined;
+  for (const event of events) {
+    if (event.seq > 1 && event.seq <= copied) continue;
+    const kind = eventSegment(event.type);
+    // Most events are of a kind that no hook asks for.
+    if (!index.asksFor(kind)) continue;
+    const names =
+      kind.domain === "task" ? [namespace, workflow, event.name] : [namespace, workflow];
     const event_key = eventKey(execution_id, event.seq);
-    return index.match(key).map(({ hook: { id: hook_id, name }, selector }) => ({
-      id: deliveryId({ hook_id, event_key, recorded_at }, sha256),
-      hook_id,
-      hook: name,
-      event_key,
-      event_type: key.segment,
-      source_workflow: `${namespace}/${workflow}`,
-      selector,
-      hop: hopAfter(row.hook),
-      event,
-    }));
-  });
+    for (const { hook, selector } of index.match({ ...kind, names })) {
+      drafts ??= [];
+      drafts.push({
+        id: deliveryId({ hook_id: hook.id, event_key, recorded_at }, sha256),
+        hook_id: hook.id,
+        hook: hook.name,
+        event_key,
+        event_type: kind.segment,
+        source_workflow: `${namespace}/${workflow}`,
+        selector,
+        hop: hopAfter(row.hook),
+        event,
+      });
+    }
+  }
+  return drafts ?? NONE;
 }
 
 const NONE: readonly DeliveryDraft[] = [];
-
-/** The key of an event: of a task's, its name is the third segment (HOOK-8). */
-function keyOf({ namespace, workflow }: HookedExecution, { type, name }: Event): EventKey {
-  const { domain, segment } = eventSegment(type);
-  const names = domain === "task" ? [namespace, workflow, name] : [namespace, workflow];
-  return { domain, segment, names };
-}
 
 /**
  * The last event that a fork has from its source; its own WORKFLOW_CREATED, the first, is no copy. One

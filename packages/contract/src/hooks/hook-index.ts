@@ -75,6 +75,12 @@ export class HookIndex {
     }
   }
 
+  /** Whether a hook may be fired by events of a kind, whatever they are of. */
+  asksFor({ domain, segment }: EventSegment): boolean {
+    const kinds = this.#root.next.get(domain)?.next;
+    return kinds !== undefined && (kinds.has(segment) || kinds.has(ANY));
+  }
+
   /** The hooks that an event fires, each once (HOOK-10). */
   match({ domain, segment, names }: EventKey): readonly HookMatch[] {
     if (this.isEmpty) return NONE;
