@@ -1,13 +1,12 @@
-import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
 import { HOOK_NAME_PATTERN } from "../hooks/hook-name.ts";
+import { toyDigest } from "../hooks/testing/toy-digest.ts";
 import { declaredHooks } from "./hook-options.ts";
 import { OPAQUE } from "./option-checks.ts";
 import { checkWorkflowOptions } from "./options.ts";
 
 const owner = { namespace: "shop", name: "checkout" };
 const target = { workflow: "ops/page", principal: "ops-bot" };
-const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
 
 function issuesOf(hooks: unknown, options: object = owner) {
   return checkWorkflowOptions({ ...options, hooks });
@@ -20,7 +19,7 @@ function issuesWith(hook: object) {
 
 function declared(...hooks: readonly object[]) {
   expect(issuesOf(hooks)).toEqual([]);
-  return declaredHooks(hooks, owner, sha256);
+  return declaredHooks(hooks, owner, toyDigest);
 }
 
 test("HOOK-47 a short selector is one of the workflow that declares it, wildcards included", () => {
@@ -139,7 +138,7 @@ test("HOOK-49 a hook without a name has one that follows from what it listens to
 
 test("HOOK-49 the name of a workflow is made one of a hook, and cut where that is too long", () => {
   const long = { namespace: "A.b", name: `W${"x".repeat(127)}` };
-  const [hook] = declaredHooks([{ on: "failed", ...target }], long, sha256);
+  const [hook] = declaredHooks([{ on: "failed", ...target }], long, toyDigest);
   expect(hook?.name).toMatch(/^wf-a-b-wx+-[0-9a-f]{12}$/);
   expect(hook?.name).toHaveLength(128);
   expect(hook?.name).toMatch(HOOK_NAME_PATTERN);
