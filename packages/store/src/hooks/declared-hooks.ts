@@ -92,7 +92,11 @@ function* editsOf(
   return declared.flatMap(({ owner_ref, put }) => put(own.get(owner_ref) ?? []));
 }
 
-function* ownedBy(owner_type: OwnerType, owners: readonly string[]): Operation<readonly HookRow[]> {
+/** By name. */
+export function* ownedBy(
+  owner_type: OwnerType,
+  owners: readonly string[],
+): Operation<readonly HookRow[]> {
   const found = yield* rows(sql<StoredHook>`
     SELECT ${HOOK_COLUMNS} FROM hooks
     WHERE ${matching({ owner_type })} AND owner_ref ${anyOf(owners)} ORDER BY name`);

@@ -1,4 +1,5 @@
 import type { AuditEntry, HookOwnerType } from "@engine/contract";
+import { ownedBy } from "../hooks/declared-hooks.ts";
 import type { HookChange, HookRow, NewHookRow } from "../hooks/hook-row.ts";
 import {
   deleteHooks,
@@ -42,6 +43,8 @@ export interface HookPort {
   /** By name. */
   list(filter: HookFilter): Promise<Page<HookRow>>;
   find(name: string): Promise<HookRow | undefined>;
+  /** All that these workflows or agents declare, by name. */
+  ownedBy(owner_type: HookOwnerType, owners: readonly string[]): Promise<readonly HookRow[]>;
   /** Rejects `hook_exists`, with its owner, where the name is taken. */
   create(hook: NewHookRow, audit?: AuditEntry): Promise<HookRow>;
   /**
@@ -74,6 +77,8 @@ export const HOOKS: Operations<HookPort> = {
   }),
 
   find: reads(find),
+
+  ownedBy: reads(ownedBy),
 
   create: writes(function* (hook, audit) {
     yield* lock(HOOKS_LOCK);
