@@ -7,6 +7,8 @@ import {
   REFUSED,
   refusalOf,
 } from "../handlers/testing/hooked-server.ts";
+import { settled } from "../testing/manual-time.ts";
+import { TwoServers } from "../testing/two-servers.ts";
 
 vi.setConfig({ testTimeout: 60_000 });
 
@@ -195,6 +197,24 @@ test("HOOK-12 HOOK-49 an event right behind the answer is matched with what was 
   await run(t);
   await register(t, file(PAGE));
   expect((await t.admin("GET", "/hooks/on-created/deliveries")).body.total).toBe(0);
+});
+
+test("HOOK-12 HOOK-49 the other servers are told of a registration that changes hooks, and of no other", async () => {
+  await using t = await TwoServers.start();
+  let told = 0;
+  t.b.engine.epochs.onChange("hooks", () => void told++);
+  const source = (more: string) => ({
+    source: `import { workflow } from "@engine/sdk";
+export const hello = workflow({ name: "hello"${more} }, async (input) => input);
+`,
+  });
+  await t.a.engine.catalog.register(source(""), { by: null });
+  await settled();
+  expect(told).toBe(0);
+  const hooks = `, hooks: [{ on: "created", workflow: "hello", principal: "bot" }]`;
+  await t.a.engine.catalog.register(source(hooks), { by: null });
+  await settled();
+  expect(told).toBeGreaterThan(0);
 });
 
 // Who may do it (HOOK-50).
