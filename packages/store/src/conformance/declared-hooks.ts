@@ -9,7 +9,7 @@ import { auditOf, identityWrite } from "./identity.ts";
 import { type Open, opened } from "./opened.ts";
 import { newExecution } from "./sample.ts";
 
-const OWNER = { owner_type: "workflow", owner_ref: "default/hello" } as const;
+export const OWNER = { owner_type: "workflow", owner_ref: "default/hello" } as const;
 
 /** Hooks of a workflow, written with its versions (HOOK-49). */
 export function declaredHookConformance(open: Open): void {
@@ -42,6 +42,18 @@ export function declaredHookConformance(open: Open): void {
     expect(seen).toEqual([["a", "b"]]);
     const { items } = await store.hooks.list({ limit: 9, offset: 0 });
     expect(items.map(({ name }) => name)).toEqual(["a", "agent's", "b", "mine", "other's"]);
+  });
+
+  test("HOOK-49 hooks are found by who declares them, of many owners at once", async () => {
+    const store = await opened(open);
+    const of = (owner_ref: string) => ({ ...OWNER, owner_ref });
+    for (const [name, owner] of Object.entries({ c: "a/b", a: "a/b", b: "a/c", d: "a/d" })) {
+      await store.hooks.create(newHook(name, of(owner)));
+    }
+    await store.hooks.create(newHook("e", { owner_type: "agent", owner_ref: "a/b" }));
+    const own = await store.hooks.ownedBy("workflow", ["a/b", "a/c", "a/none"]);
+    expect(own.map(({ name }) => name)).toEqual(["a", "b", "c"]);
+    expect(await store.hooks.ownedBy("workflow", [])).toEqual([]);
   });
 
   test("HOOK-49 a hook that is changed keeps its id, whether it is enabled, and its deliveries", async () => {
@@ -190,7 +202,7 @@ function create(name: string, fields: Partial<NewHookRow> = {}): HookEdit {
   return { kind: "create", hook: { ...newHook(name), ...OWNER, ...fields } };
 }
 
-function change(
+export function change(
   row: HookRow | undefined,
   fields: Extract<HookEdit, { kind: "change" }>["change"],
 ): HookEdit {
@@ -198,7 +210,7 @@ function change(
   return { kind: "change", row, change: fields, by: "ann" };
 }
 
-function remove(row: HookRow): HookEdit {
+export function remove(row: HookRow): HookEdit {
   return { kind: "delete", row };
 }
 
@@ -208,7 +220,7 @@ async function found(store: Store, name: string): Promise<HookRow> {
   return row;
 }
 
-function register(
+export function register(
   store: Store,
   content: string,
   put: PutHooks,

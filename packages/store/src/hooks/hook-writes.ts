@@ -1,7 +1,7 @@
 /** How hooks are written, by a request or because a workflow declares them; in a transaction that has the lock. */
 import { type AuditEntry, EngineError } from "@engine/contract";
 import { now, type Operation, rows, run } from "../operations/operation.ts";
-import { anyOf, assigned, forUpdate, insertInto, sql } from "../operations/sql.ts";
+import { anyOf, assigned, type ByDialect, forUpdate, insertInto, sql } from "../operations/sql.ts";
 import { audited } from "../ports/audit.ts";
 import { changesBetween } from "../ports/identity-write.ts";
 import type { HookChange, HookRow, NewHookRow } from "./hook-row.ts";
@@ -46,15 +46,23 @@ export function* deleteHooks(
   const ids = hooks.map(({ id }) => id);
   // The hook comes first, as with everybody who locks both.
   yield* run(sql`DELETE FROM hooks WHERE id ${anyOf(ids)}`);
-  const dropped = yield* rows(sql<{ pending: number }>`
-    SELECT count(*) AS pending FROM hook_deliveries
-    WHERE hook_id ${anyOf(ids)} AND status = 'pending'`);
+  const dropped = yield* rows(sql<{ pending: number }>`${countedAndLocked(ids)}`);
   yield* run(sql`DELETE FROM hook_deliveries WHERE hook_id ${anyOf(ids)}`);
   for (const hook of hooks) {
     const audit = auditOf(hook);
     yield* audited(audit && { ...audit, changes: changesBetween(hook, null, AUDITED) });
   }
   return dropped[0]?.pending ?? 0;
+}
+
+/** In the order of their ids, as by those who hand many back at once. */
+function countedAndLocked(ids: readonly string[]): ByDialect {
+  const of = sql`FROM hook_deliveries WHERE hook_id ${anyOf(ids)}`;
+  return {
+    sqlite: sql`SELECT count(*) AS pending ${of} AND status = 'pending'`,
+    postgres: sql`SELECT count(*) FILTER (WHERE status = 'pending') AS pending
+      FROM (SELECT status ${of} ORDER BY id FOR UPDATE) AS locked`,
+  };
 }
 
 /** Several hooks are locked in the order of their ids, as by those who start what they ask for. */
