@@ -100,6 +100,7 @@ export { resolveConfig } from "./config/resolve-config.ts";
 
 // Definitions of workflows and tasks
 
+export { declaredHooks, type HookOwner } from "./definitions/hook-options.ts";
 export { OPAQUE } from "./definitions/option-checks.ts";
 export {
   checkTaskCopyOptions,
@@ -354,6 +355,7 @@ export { decideWake, type WaitsFor } from "./rules/wake-rules.ts";
 // Hooks
 
 export { envelopeTexts } from "./hooks/build-envelope.ts";
+export { DeclaredHook } from "./hooks/declared-hook.ts";
 export {
   type DeliveryDraft,
   deliveriesOf,

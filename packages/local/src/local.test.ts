@@ -25,6 +25,14 @@ test("EXE-12 a run resolves with its output", async () => {
   expect(result).toMatchObject({ state: "COMPLETED", succeeded: true, output: "Hello, World!" });
 });
 
+test("HOOK-47 HOOK-49 a workflow with hooks runs as any other, and none is made of them here", async () => {
+  const { local, store } = await open();
+  const hooks = [{ on: "completed", workflow: "page", principal: "ops-bot" }];
+  const hooked = workflow({ name: "hooked", hooks }, async () => 1);
+  expect(await local.run(hooked)).toMatchObject({ state: "COMPLETED", output: 1 });
+  expect((await store.hooks.list({ limit: 9, offset: 0 })).total).toBe(0);
+});
+
 test("EXE-12 a failed workflow does not reject: the result says what went wrong", async () => {
   const { local } = await open();
   const failing = workflow({ name: "failing" }, async () => {

@@ -22,6 +22,7 @@ export type { LocalRunOptions } from "./local-host.ts";
 export type {
   CacheOptions,
   FairnessOptions,
+  HookOptions,
   OutputStorage,
   PlacementOptions,
   RetryOptions,

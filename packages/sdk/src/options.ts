@@ -184,6 +184,39 @@ export interface PlacementOptions<Input> {
   readonly fairness?: FairnessOptions<Readable<Input>>;
 }
 
+/**
+ * Runs a workflow whenever something happens to an execution of the workflow that declares this. The
+ * engine makes a hook of it when the workflow is registered, and keeps that as it is written here; a run
+ * in this process makes none.
+ *
+ * @example
+ * ```ts
+ * hooks: [
+ *   { on: "failed", workflow: "ops/page", principal: "ops-bot" },
+ *   { on: ["refund:awaiting_approval"], workflow: "ops/ask", principal: "ops-bot", name: "refund-ask" },
+ * ],
+ * ```
+ */
+export interface HookOptions {
+  /**
+   * What it listens to: a state of the execution such as `"failed"`, what happens to a task such as
+   * `"charge:completed"`, or a list of 1 to 64 of them, any of which fires it. `*` stands for any task,
+   * state or event. A selector may be written in full, of this workflow only.
+   */
+  readonly on: string | readonly string[];
+  /** What it runs, with the event as input: `<namespace>/<name>`; a name alone is of namespace `default`. */
+  readonly workflow: string;
+  /** The service account that runs it, by its subject. */
+  readonly principal: string;
+  /**
+   * Names the hook in the engine, where no other may have the name. Default: one that follows from this
+   * workflow and from what is above, so that a hook that is changed there becomes another one.
+   */
+  readonly name?: string;
+  /** Tries of a delivery that fail before it is given up: 1 to 100. Default 5. */
+  readonly maxAttempts?: number;
+}
+
 /** What terms may read of an execution with such an input. */
 type Readable<Input> = InputPath<Input> | OfRoutingInput;
 
@@ -221,6 +254,8 @@ export interface WorkflowOptions<Input, Output> extends PlacementOptions<NoInfer
   readonly requests?: WorkflowRequestOptions;
   /** What the engine starts it by: `cron()`, `interval()` or `once()` (EXE-76). */
   readonly schedule?: Schedule;
+  /** What the engine runs when something happens to one of its executions (HOOK-47). */
+  readonly hooks?: readonly HookOptions[];
   /** Secrets that every task of the workflow gets beside its own. */
   readonly secrets?: readonly string[];
   /** Configs that every task of the workflow gets beside its own. */

@@ -27,6 +27,7 @@ import { TakeOvers } from "./executions/take-overs.ts";
 import { Waiters } from "./executions/waiters.ts";
 import { DeliveryTries } from "./hooks/delivery-tries.ts";
 import { Drain } from "./hooks/drain.ts";
+import { HookDeclarations } from "./hooks/hook-declarations.ts";
 import { HookMasks } from "./hooks/hook-masks.ts";
 import { Hooks } from "./hooks/hooks.ts";
 import { Lineages } from "./hooks/lineages.ts";
@@ -138,9 +139,11 @@ export function createEngine(given: EnginePorts): Engine {
   // Registering writes schedules, but the scheduler is made later: it needs the catalog.
   const changed = () => changes.tell();
   const declarations = new ScheduleDeclarations({ ports, changed });
+  const hookDeclarations = new HookDeclarations(ports);
   const { readRegistration: read = readInProcess } = ports;
   const catalog = new Catalog({
     ...{ store, schedules: declarations, read, bus, epochs, canSeal: ports.ring !== undefined },
+    hooks: hookDeclarations,
     knownSecrets: (names) => secrets.known(names),
   });
 
@@ -236,16 +239,18 @@ export function createEngine(given: EnginePorts): Engine {
   const drain = new Drain({ ports, bus, replicas, tries });
   const hookMasks = new HookMasks({ ports, masks, epochs });
   epochs.onChange("hooks", () => void store.outbox.refresh());
+  const hooksChanged = async () => {
+    await store.outbox.refresh();
+    epochs.raised("hooks");
+    await hookMasks.keep();
+    drain.wake();
+  };
+  hookDeclarations.onChange(hooksChanged);
   const hooks = new Hooks({
     ports,
     judge,
     tests: new TestFires({ ports, starts, masks }),
-    async changed() {
-      await store.outbox.refresh();
-      epochs.raised("hooks");
-      await hookMasks.keep();
-      drain.wake();
-    },
+    changed: hooksChanged,
     retried: () => drain.wake(),
   });
 

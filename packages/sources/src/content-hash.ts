@@ -17,6 +17,7 @@ const LATER: Partial<ExtractedWorkflow> = {
   limits: [],
   priority: null,
   fairness: null,
+  hooks: [],
 };
 
 function isLaterDefault(key: string, value: unknown): boolean {

@@ -1,8 +1,9 @@
 export { shownDatabaseUrl } from "./database-url.ts";
 export type { EventRecord, EventRecords, RecordedChange } from "./event-records.ts";
 export { storeFailpoints } from "./failpoints.ts";
+export type { DeclaredHooks, HookEdit, PutHooks } from "./hooks/declared-hooks.ts";
 export type { DeliveryRow, DueDelivery, FullDelivery } from "./hooks/delivery-row.ts";
-export type { HookRow } from "./hooks/hook-row.ts";
+export type { HookChange, HookRow, NewHookRow } from "./hooks/hook-row.ts";
 export type { DeliveryListener, Outbox, OutboxOptions, WrittenDelivery } from "./hooks/outbox.ts";
 export { type Interpose, interposed, type StoreCall } from "./interposed.ts";
 export type { LimitDefinition } from "./limits/claim-limits.ts";
@@ -34,7 +35,7 @@ export type {
   GuardedClaimant,
   SessionGuard,
 } from "./ports/executions.ts";
-export type { HookChange, HookFilter, HookPort, NewHookRow } from "./ports/hooks.ts";
+export type { HookFilter, HookPort } from "./ports/hooks.ts";
 export {
   type FirstAdmin,
   type IdentityPort,

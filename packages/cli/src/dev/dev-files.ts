@@ -1,4 +1,5 @@
 /** The files that `engine dev` registers, and what each look at them finds to do. */
+import { inTurn, isTargetMissing } from "../workflow-file/in-turn.ts";
 import type { RegisterOutcome } from "../workflow-file/register-file.ts";
 import type { Sources } from "../workflow-file/sources-below.ts";
 import { type FileNews, type Given, qualified } from "./file-news.ts";
@@ -68,12 +69,15 @@ export class DevFiles {
     const glance = this.#glance(missing);
     const found = new Set(files);
     const before = new Map(this.#tracked);
-    const tried: FileNews[] = [];
-    for (const path of files) {
+    const changed = files.filter((path) => {
       const tracked = this.#tracked.get(path);
-      if (tracked && !isChanged(tracked, glance)) continue;
-      tried.push(await this.#register(path, glance));
-    }
+      return !tracked || isChanged(tracked, glance);
+    });
+    const tried = await inTurn(
+      changed,
+      (path) => this.#register(path, glance),
+      (one) => one.kind === "failed" && isTargetMissing(one.error),
+    );
     // Only now, because a workflow may have moved from one of them to another.
     const news = tried.map((one, index): FileNews => {
       if (one.kind !== "registered") return one;

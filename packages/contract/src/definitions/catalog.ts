@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { DeclaredHook } from "../hooks/declared-hook.ts";
 import { FairnessDeclaration, LimitDeclaration } from "../routing/expression.ts";
 import { DeclaredSchedule } from "../schedules/schedule-declaration.ts";
 import { AnyJson } from "../values/any-json.ts";
@@ -71,6 +72,8 @@ export const ExtractedWorkflow = z.object({
   fairness: FairnessDeclaration.nullable().default(null),
   /** What it declares to be started by. */
   schedule: DeclaredSchedule.nullable().default(null),
+  /** What it declares to be run when something happens to its executions (HOOK-47). */
+  hooks: z.array(DeclaredHook).default([]),
   /** Of the workflow itself; each of its tasks may use them too. */
   secrets: z.array(z.string()).default([]),
   configs: z.array(z.string()).default([]),
@@ -123,6 +126,7 @@ export const SourceIssue = z.object({
     "not_static",
     "unknown_option",
     "invalid_option",
+    "invalid_selector",
     "unresolved_import",
     "dynamic_call",
     "schema_not_extracted",

@@ -137,7 +137,7 @@ test("EXE-4 an unknown option names the nearest known one", () => {
       path: "namspace",
       rule: "unknown_option",
       message:
-        "workflow() has no option namspace; did you mean namespace? (it has name, description, input, output, metadata, secrets, configs, outputStorage, namespace, timeout, durability, runner, runnerOptions, requests, schedule, affinity, routing, limits, priority, fairness)",
+        "workflow() has no option namspace; did you mean namespace? (it has name, description, input, output, metadata, secrets, configs, outputStorage, namespace, timeout, durability, runner, runnerOptions, requests, schedule, hooks, affinity, routing, limits, priority, fairness)",
     },
   ]);
   expect(found(checkTaskOptions({ name: "a", namespace: "b", retry: { attempts: 1 } }))).toEqual([

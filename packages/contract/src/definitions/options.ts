@@ -3,8 +3,16 @@
  * server checks what it reads of them in the source, both by these tables.
  */
 
-import { BUILT_IN_CALLS, isBuiltInCall, isName, NAME_RULE, nearest } from "../values/name.ts";
+import {
+  BUILT_IN_CALLS,
+  DEFAULT_NAMESPACE,
+  isBuiltInCall,
+  isName,
+  NAME_RULE,
+  nearest,
+} from "../values/name.ts";
 import { Durability, Risk } from "./catalog.ts";
+import { checkHooks, type HookOwner, hooks } from "./hook-options.ts";
 import * as checks from "./option-checks.ts";
 import { isPlainObject, OPAQUE, show } from "./option-checks.ts";
 import type { PartProblem } from "./placement-options.ts";
@@ -15,7 +23,7 @@ import { Runner } from "./runner.ts";
 export interface OptionIssue {
   /** The option, such as `retry.maxAttempts`; empty when it concerns the definition as a whole. */
   path: string;
-  rule: "unknown_option" | "invalid_option" | "missing_name";
+  rule: "unknown_option" | "invalid_option" | "invalid_selector" | "missing_name";
   message: string;
 }
 
@@ -77,6 +85,8 @@ const TABLES: Readonly<Record<OptionOwner, OptionTable>> = {
     runnerOptions: group({ memoryMb: read(checks.mebibytes) }),
     requests: requests(workflowRequests),
     schedule: read(checks.schedule),
+    // Of its members more is to be said than a table can: `checkHooks`.
+    hooks: read(hooks),
     affinity: { ...read(placement.affinity), parts: placement.affinityParts },
     routing: { ...read(placement.routing), parts: placement.routingParts },
     limits: { ...read(placement.limits), parts: placement.limitParts },
@@ -117,6 +127,7 @@ export function checkWorkflowOptions(
   return [
     ...checkTable("workflow", options),
     ...checkRunner(options),
+    ...checkHooks(options["hooks"], ownerIn(options, functionName)),
     ...checkName("workflow", options, functionName),
   ];
 }
@@ -223,6 +234,16 @@ function checkRunner({ runner, runnerOptions }: Readonly<Record<string, unknown>
   const path = "runnerOptions.memoryMb";
   const message = `option ${path} of workflow() needs runner: "process", since other runners share their memory; got ${runner === undefined ? "no runner" : `runner: ${show(runner)}`}`;
   return [{ path, rule: "invalid_option", message }];
+}
+
+/** Which workflow has these options; undefined where its name is wrong or not known here. */
+function ownerIn(
+  { name: given, namespace = DEFAULT_NAMESPACE }: Readonly<Record<string, unknown>>,
+  functionName: string | undefined,
+): HookOwner | undefined {
+  const name = given === undefined ? functionName : given;
+  if (typeof name !== "string" || typeof namespace !== "string") return undefined;
+  return isName(name) && isName(namespace) ? { namespace, name } : undefined;
 }
 
 function checkName(

@@ -19,7 +19,7 @@ export const HookName = z
 const Selectors = z.array(z.string().max(LONGEST_SELECTOR)).min(1).max(MOST_HOOK_SELECTORS);
 
 /** `<namespace>/<name>`; a bare name is one of namespace `default`, and is kept qualified. */
-const TargetWorkflow = z.string().transform((given, context) => {
+export const TargetWorkflow = z.string().transform((given, context) => {
   const parsed = parseWorkflowName(given);
   if (parsed) return `${parsed.namespace}/${parsed.name}`;
   const message = `must be <namespace>/<name>, or a name alone for one of namespace default; each is ${NAME_RULE}`;
@@ -28,11 +28,13 @@ const TargetWorkflow = z.string().transform((given, context) => {
 });
 
 /** Subject of a service account; the caller always states it. */
-const HookPrincipal = z
+export const HookPrincipal = z
   .string()
   .regex(/^[A-Za-z0-9_.@-]{1,256}$/, "must be 1 to 256 letters, digits, '_', '.', '@' or '-'");
 
-const MaxAttempts = z.int().min(1).max(100);
+/** How often a delivery may fail. */
+export const MaxHookAttempts = z.int().min(1).max(100);
+export const DEFAULT_HOOK_ATTEMPTS = 5;
 
 /** Who declares a hook: a request, or the `hooks` of a workflow or an agent. */
 export const HookOwnerType = z.enum(["user", "workflow", "agent"]);
@@ -100,7 +102,9 @@ export const NewHook = z.strictObject({
   ),
   workflow: TargetWorkflow.describe("what it runs: `<namespace>/<name>`"),
   principal: HookPrincipal.describe("subject of the service account that runs it"),
-  max_attempts: MaxAttempts.default(5).describe("tries that fail before a delivery is dead"),
+  max_attempts: MaxHookAttempts.default(DEFAULT_HOOK_ATTEMPTS).describe(
+    "tries that fail before a delivery is dead",
+  ),
   enabled: z.boolean().default(true),
 });
 export type NewHook = z.infer<typeof NewHook>;
@@ -110,7 +114,7 @@ export const HookUpdate = z.strictObject({
   selectors: Selectors.optional().describe("replaces the list"),
   workflow: TargetWorkflow.optional(),
   principal: HookPrincipal.optional(),
-  max_attempts: MaxAttempts.optional(),
+  max_attempts: MaxHookAttempts.optional(),
   enabled: z.boolean().optional(),
 });
 export type HookUpdate = z.infer<typeof HookUpdate>;

@@ -14,11 +14,15 @@ import { wholeNumber } from "../wire/query-number.ts";
 import type { Route } from "../wire/route.ts";
 
 const read = grant("workflow:{ns}:{wf}:read");
-/** `secret` for each that the source declares (SEC-7); the last two for schedules that it makes or changes (EXE-76). */
+/**
+ * `secret` for each that the source declares (SEC-7), `schedule` for each that it makes or changes
+ * (EXE-76), `hook` for all that it makes or changes at once, as `*` (HOOK-50); the last for both.
+ */
 const registering = all(
   grant("workflow:{ns}:*:register"),
   grant("secret:{secret}:use"),
   grant("schedule:{schedule}:manage"),
+  grant("hook:{hook}:create"),
   grant("principal:{run_as}:impersonate"),
 );
 const SourceQuery = z.strictObject({

@@ -33,6 +33,7 @@ test("AUTH-7 every row says what it needs and whether it writes", () => {
 
 test("the placeholders of a permission are those of its path, or of what the handler looks up", () => {
   const lookedUp = new Set([
+    "hook",
     "name",
     "namespace",
     "ns",

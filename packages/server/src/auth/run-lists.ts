@@ -9,10 +9,24 @@ import type { EnginePorts } from "../engine-ports.ts";
 
 interface Parts {
   readonly ports: Pick<EnginePorts, "config">;
-  readonly catalog: Pick<Catalog, "resolve" | "findOfModule">;
+  readonly catalog: RunCatalog;
 }
 
 type Workflow = Pick<WorkflowRecord, "namespace" | "name" | "tasks" | "nested_workflows">;
+
+/** A version that may run. */
+export interface RunVersion {
+  readonly record: Workflow;
+  /** Null: what it calls is looked up by its name alone. */
+  readonly module_hash: string | null;
+}
+
+/** Where the workflows are that running leads to. */
+export interface RunCatalog {
+  /** @throws EngineError `not_found`. */
+  resolve(namespace: string, name: string, version?: number): Promise<RunVersion>;
+  findOfModule(...of: Parameters<Catalog["findOfModule"]>): Promise<RunVersion | undefined>;
+}
 type Pinned = Pick<ExecutionRow, "namespace" | "workflow" | "version" | "module_hash">;
 
 /**

@@ -18,6 +18,7 @@ import type { ReadRegistration, RegistrationRead } from "@engine/sources";
 import type { NewVersions, Page, Store, StoredVersion, WorkflowFilter } from "@engine/store";
 import type { EpochWatch } from "../auth/epoch-watch.ts";
 import type { Domain } from "../domain.ts";
+import type { HookDeclarations, HookRegistrar } from "../hooks/hook-declarations.ts";
 import type { Bus } from "../replicas/bus.ts";
 import type { ScheduleDeclarations } from "../schedules/schedule-declarations.ts";
 
@@ -38,6 +39,7 @@ type Code = Pick<Assignment, "module" | "placement">;
 interface Parts {
   readonly store: Store;
   readonly schedules: ScheduleDeclarations;
+  readonly hooks: HookDeclarations;
   readonly read: ReadRegistration;
   /** Which of these secrets there are. */
   readonly knownSecrets: (names: readonly string[]) => Promise<ReadonlySet<string>>;
@@ -92,6 +94,8 @@ export class Catalog implements Domain {
       readonly demand?: (workflows: readonly ExtractedWorkflow[]) => void | Promise<void>;
       /** What is written down of workflows that are registered. */
       readonly audit?: (workflows: readonly ExtractedWorkflow[]) => AuditEntry;
+      /** Of the workflows: who registers them, as far as their hooks have to know. */
+      readonly hooks?: (workflows: readonly ExtractedWorkflow[]) => HookRegistrar;
     },
   ): Promise<Registered> {
     const { issues, warnings, secrets, limits, ...read } = await this.#parts.read(registration);
@@ -104,10 +108,18 @@ export class Catalog implements Domain {
       created_by: options.by,
       schedules: this.#parts.schedules.declared(declared),
     };
-    const { dryRun } = options;
+    const { dryRun = false } = options;
     const audit = options.audit?.(declared);
-    const items = await this.#port.register(versions, { dryRun, audit });
-    if (!dryRun) await this.#changed();
+    const registrar = options.hooks?.(declared);
+    const items = await this.#parts.hooks.reconciling(
+      declared,
+      { registrar, dryRun },
+      async (hooks) => {
+        const registered = await this.#port.register({ ...versions, hooks }, { dryRun, audit });
+        if (!dryRun) await this.#changed();
+        return registered;
+      },
+    );
     const unknown = await Promise.all([
       this.#unknownSecrets(secrets),
       this.#undefinedLimits(limits),
@@ -140,6 +152,7 @@ export class Catalog implements Domain {
     const { afterDeletion } = this.#parts.schedules;
     const deleted = await this.#port.delete(namespace, name, version, afterDeletion, audit);
     await this.#changed();
+    await this.#parts.hooks.changed();
     if (deleted.length === 0) throw await this.#unknown(namespace, name, version);
   }
 

@@ -3,10 +3,12 @@ import { answer, type Call, type Handlers } from "@engine/http";
 import { auditEntry } from "../auth/audit-entry.ts";
 import type { Engine } from "../engine.ts";
 import type { EnginePorts } from "../engine-ports.ts";
+import { hookEntry } from "../hooks/hook-audit.ts";
+import type { HookRegistrar, NeededHook } from "../hooks/hook-declarations.ts";
 import { isFiltered, visibleWorkflows } from "./subjects.ts";
 
 export function catalogHandlers(
-  { catalog, declarations, runLists, accounts, dryRuns }: Engine,
+  { catalog, declarations, runLists, accounts, dryRuns, hooks: allHooks }: Engine,
   ports: Pick<EnginePorts, "clock" | "ids">,
 ): Handlers<typeof routes.catalog> {
   return {
@@ -15,7 +17,8 @@ export function catalogHandlers(
       const demand = (workflows: readonly ExtractedWorkflow[]) => demandOf(workflows, call);
       const audit = (workflows: readonly ExtractedWorkflow[]) =>
         entry(workflows.map(({ namespace, name }) => `${namespace}/${name}`).join(", "), call);
-      const registered = await catalog.register(body, { dryRun, by, demand, audit });
+      const hooks = (workflows: readonly ExtractedWorkflow[]) => registrarOf(workflows, call);
+      const registered = await catalog.register(body, { dryRun, by, demand, audit, hooks });
       const isCreated = !dryRun && registered.items.some(({ created }) => created);
       return isCreated ? answer(201, registered) : answer(200, registered);
     },
@@ -48,10 +51,9 @@ export function catalogHandlers(
 
   /** Demands all that registering takes, by what the parsed source declares (AUTH-59). */
   async function demandOf(workflows: readonly ExtractedWorkflow[], call: Call): Promise<void> {
-    const nothing = { secret: null, schedule: null, run_as: null };
     const declared = workflows.flatMap((workflow) => {
       const { namespace: ns } = workflow;
-      return [null, ...secretsOf(workflow)].map((secret) => ({ ...nothing, ns, secret }));
+      return [null, ...secretsOf(workflow)].map((secret) => ({ ...NOTHING, ns, secret }));
     });
     call.permit.demand(...declared);
     const { rights } = call.caller;
@@ -59,11 +61,36 @@ export function catalogHandlers(
     for (const workflow of await declarations.changing(workflows)) {
       const { namespace: ns, name, schedule } = workflow;
       const { run_as } = schedule;
-      call.permit.demand({ ns, secret: null, schedule: `${ns}.${name}`, run_as });
+      call.permit.demand({ ...NOTHING, ns, schedule: `${ns}.${name}`, run_as });
       const needed = await runLists.ofRecord(workflow, null);
       await call.permit.demandRun(() => needed);
       if (accounts.areChecked && run_as !== null) await accounts.holding(run_as, needed);
     }
+  }
+
+  function registrarOf(workflows: readonly ExtractedWorkflow[], call: Call): HookRegistrar {
+    return {
+      by: call.caller.identity?.subject ?? null,
+      approve: (needed) => approve(needed, workflows, call),
+      audit: (target, used) => hookEntry(call, { target, used }, ports),
+    };
+  }
+
+  /** The right to make hooks comes before that to be their accounts, and both before what these are (HOOK-42). */
+  async function approve(
+    needed: readonly NeededHook[],
+    workflows: readonly ExtractedWorkflow[],
+    call: Call,
+  ): Promise<void> {
+    const made = needed.map(({ namespace: ns }) => ({ ...NOTHING, ns, hook: "*" }));
+    call.permit.demand(...made);
+    call.permit.demand(
+      ...made.map((each, at) => ({ ...each, run_as: needed[at]?.hook.principal ?? null })),
+    );
+    await allHooks.assertRunnable(
+      needed.map(({ hook }) => hook),
+      workflows,
+    );
   }
 
   function entry(target: string, call: Call): AuditEntry {
@@ -74,6 +101,9 @@ export function catalogHandlers(
     return source ? { ...record, files: [...(await catalog.readFiles(record))] } : record;
   }
 }
+
+/** Of what registering may take: none of it. */
+const NOTHING = { secret: null, schedule: null, run_as: null, hook: null };
 
 function secretsOf({ secrets, tasks }: ExtractedWorkflow): ReadonlySet<string> {
   return new Set([...secrets, ...tasks.flatMap((task) => task.secrets)]);

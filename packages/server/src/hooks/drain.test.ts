@@ -304,3 +304,16 @@ test("HOOK-33 without authorization an input in the shape of an envelope goes on
     expect(await hopsOf(input as Json)).toBeNull();
   }
 });
+
+test("HOOK-25 HOOK-49 what a workflow declares is drained like any hook, from its registration on", async () => {
+  await using t = await started();
+  const hooks = `[{ on: "created", workflow: "page", principal: "bot", name: "declared" }]`;
+  const source = `import { workflow } from "@engine/sdk";
+export const hello = workflow({ name: "hello", hooks: ${hooks} }, async (input) => input);
+`;
+  await t.engine.catalog.register({ source }, { by: null });
+  await t.run();
+  expect(await deliveries(t, "declared")).toMatchObject([{ status: "delivered", hop: 0 }]);
+  await t.engine.catalog.delete("default", "hello");
+  await expect(deliveries(t, "declared")).rejects.toMatchObject({ code: "not_found" });
+});

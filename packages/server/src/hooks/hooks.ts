@@ -3,6 +3,7 @@ import {
   type DeliveryQuery,
   type DeliveryRetry,
   EngineError,
+  type ExtractedWorkflow,
   type HookProblem,
   type HookQuery,
   type HookTest,
@@ -17,6 +18,7 @@ import type { DeliveryRow, FullDelivery, HookChange, HookRow, Page } from "@engi
 import type { AuditedCall } from "../auth/audit-entry.ts";
 import type { EnginePorts } from "../engine-ports.ts";
 import { hookEntry } from "./hook-audit.ts";
+import type { NeededHook } from "./hook-declarations.ts";
 import type { HookState } from "./hook-record.ts";
 import { changesIn, impersonated } from "./impersonation.ts";
 import { legalSelectors } from "./legal-selectors.ts";
@@ -25,7 +27,7 @@ import type { TestFires } from "./test-fires.ts";
 
 interface Parts {
   readonly ports: Pick<EnginePorts, "store" | "config" | "clock" | "ids">;
-  readonly judge: Pick<TargetJudge, "forRequest" | "problems">;
+  readonly judge: Pick<TargetJudge, "forRequest" | "forUpload" | "problems">;
   readonly tests: TestFires;
   /** Called when a hook was written, before that is answered: events from then on go by it (HOOK-12). */
   readonly changed: () => void | Promise<void>;
@@ -143,6 +145,31 @@ export class Hooks {
     // Written before the start: nothing runs as an account that nobody could read of (AUD-2).
     const note = () => ports.store.audit.add(this.#entry(call, name, used));
     return tests.fire({ row, target, selector, value: asked.value, note });
+  }
+
+  /**
+   * Whether hooks that a registration declares could run what they name (HOOK-50).
+   *
+   * @param uploaded The workflows of the registration, which count as registered.
+   * @throws EngineError `principal_…`, `target_not_found` of the first that could not.
+   */
+  async assertRunnable(
+    declared: readonly NeededHook["hook"][],
+    uploaded: readonly ExtractedWorkflow[],
+  ): Promise<void> {
+    const judged = new Set<string>();
+    for (const hook of declared) {
+      const pair = `${hook.principal} ${hook.workflow}`;
+      if (judged.has(pair)) continue;
+      judged.add(pair);
+      const problem = await this.#parts.judge.forUpload(hook, uploaded);
+      if (!problem) continue;
+      const { code, message, details } = problem;
+      throw new EngineError(code, `hook ${hook.name}: ${message}`, {
+        cause: problem,
+        ...(details && { details }),
+      });
+    }
   }
 
   /** Newest first. @throws EngineError `not_found`. */

@@ -2,14 +2,16 @@ import {
   type DeadReason,
   EngineError,
   type ErrorCode,
+  type ExtractedWorkflow,
   type HookProblem,
   parseWorkflowName,
 } from "@engine/contract";
 import type { HookRow, StoredIdentity, StoredVersion } from "@engine/store";
 import { type Accounts, lackingAccount } from "../auth/accounts.ts";
-import { RunLists, toRun } from "../auth/run-lists.ts";
+import { RunLists, type RunVersion, toRun } from "../auth/run-lists.ts";
 import type { EnginePorts } from "../engine-ports.ts";
 import { FreshCatalog } from "./fresh-catalog.ts";
+import { UploadedCatalog } from "./uploaded-catalog.ts";
 
 interface Parts {
   readonly ports: Pick<EnginePorts, "store" | "config">;
@@ -61,13 +63,25 @@ export class TargetJudge {
    * exists, which only those learn who may run it (HOOK-42, step 4).
    */
   async forRequest(hook: HookTarget): Promise<Verdict> {
-    const { account, problem: unusable } = await this.#account(hook);
-    if (unusable) return { problem: unusable };
-    const barred = account && lackIn(account, [toRun(...namesIn(hook))]);
-    if (barred) return { problem: barred };
+    const { account, problem } = await this.#named(hook);
+    if (problem) return { problem };
     const version = await this.#find(hook);
     if (!version) return { problem: unregistered(hook) };
     return this.#permitted(account, version);
+  }
+
+  /** The same for a registration, whose workflows count as registered (HOOK-50). */
+  async forUpload(
+    hook: HookTarget,
+    uploaded: readonly ExtractedWorkflow[],
+  ): Promise<TargetProblem | undefined> {
+    const { account, problem } = await this.#named(hook);
+    if (problem) return problem;
+    const catalog = new UploadedCatalog(uploaded, this.#catalog);
+    const version = await catalog.find(...namesIn(hook));
+    if (!version) return unregistered(hook);
+    const runLists = new RunLists({ ports: this.#parts.ports, catalog });
+    return barredFrom(account, version, runLists);
   }
 
   /** For a try of a delivery (HOOK-29, rows 5 to 7): it tells all that is missing to whoever reads it. */
@@ -86,6 +100,14 @@ export class TargetJudge {
     const { account, problem: unusable } = await this.#account(hook);
     const barred = account && lackIn(account, await this.#needed(hook, version));
     return [missing, unusable, barred].flatMap((problem) => problem?.code ?? []);
+  }
+
+  /** An account that may run a workflow of that name, whether or not there is one. */
+  async #named(hook: HookTarget): Promise<AccountVerdict> {
+    const { account, problem } = await this.#account(hook);
+    if (problem) return { problem };
+    const barred = account && lackIn(account, [toRun(...namesIn(hook))]);
+    return barred ? { problem: barred } : { account };
   }
 
   async #account({ principal }: HookTarget): Promise<AccountVerdict> {
@@ -110,8 +132,7 @@ export class TargetJudge {
   }
 
   async #permitted(account: StoredIdentity | undefined, version: StoredVersion): Promise<Verdict> {
-    const { record, module_hash } = version;
-    const barred = account && lackIn(account, await this.#runLists.ofRecord(record, module_hash));
+    const barred = await barredFrom(account, version, this.#runLists);
     return barred ? { problem: barred } : { target: { version, run_as: account?.id ?? null } };
   }
 }
@@ -138,6 +159,14 @@ function problem(error: EngineError): TargetProblem {
 function lackIn(account: StoredIdentity, needed: readonly string[]): TargetProblem | undefined {
   const lacking = lackingAccount(account, needed);
   return lacking && problem(lacking);
+}
+
+async function barredFrom(
+  account: StoredIdentity | undefined,
+  { record, module_hash }: RunVersion,
+  runLists: Pick<RunLists, "ofRecord">,
+): Promise<TargetProblem | undefined> {
+  return account && lackIn(account, await runLists.ofRecord(record, module_hash));
 }
 
 function unregistered({ workflow }: HookTarget): TargetProblem {

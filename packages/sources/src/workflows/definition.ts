@@ -31,6 +31,7 @@ export interface ReadOptions {
   readonly runnerOptions?: unknown;
   readonly requests?: unknown;
   readonly schedule?: unknown;
+  readonly hooks?: unknown;
   readonly affinity?: unknown;
   readonly routing?: unknown;
   readonly limits?: unknown;
@@ -91,7 +92,7 @@ export function readDefinition(
   const issues = check(values ?? {}, functionName);
   if (owner === "workflow") issues.push(...packageIssues(values?.["requests"]));
   for (const issue of issues) {
-    if (isWhole || issue.rule !== "missing_name") {
+    if ((isWhole || issue.rule !== "missing_name") && !isUnread(issue.path, evaluated)) {
       findings.push(optionFinding(issue, place, evaluated));
     }
   }
@@ -108,6 +109,13 @@ export function readDefinition(
     made: evaluated?.made ?? [],
     findings,
   };
+}
+
+/** Whether what seems to be missing may be in a part that could not be read. */
+function isUnread(path: string, evaluated: Evaluated | undefined): boolean {
+  const owner = path.slice(0, Math.max(0, path.lastIndexOf(".")));
+  if (owner === "" || !evaluated?.incomplete.has(owner)) return false;
+  return !evaluated.written.has(path);
 }
 
 /** `(options, function)`, or the short form with a function alone. */
@@ -164,7 +172,7 @@ export function optionFinding(
     const at = keys.slice(0, length).join(".");
     place = evaluated?.written.get(at) ?? evaluated?.written.get(withoutIndex(at));
   }
-  if (rule === "invalid_option" && place?.node.type === "Property") {
+  if (rule !== "unknown_option" && place?.node.type === "Property") {
     place = { module: place.module, node: place.node.value };
   }
   return { rule, message, place: place ?? call, path };

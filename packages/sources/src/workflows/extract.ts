@@ -128,15 +128,17 @@ function extractFrom(graph: SourceGraph): Extraction {
       shadowing(definition),
     ];
     warnings.push(...doubts.flat().map((each) => sourceIssue(each, subject)));
+    const namespace = namespaceOf(definition) ?? DEFAULT_NAMESPACE;
+    const { name = "" } = definition;
     workflows.push({
-      namespace: namespaceOf(definition) ?? DEFAULT_NAMESPACE,
-      name: definition.name ?? "",
+      namespace,
+      name,
       description: definition.description,
       input_schema: schemas.input_schema,
       output_schema: schemas.output_schema,
       tasks: read.tasks,
       nested_workflows: nested.names,
-      ...workflowValues(definition.options),
+      ...workflowValues(definition.options, { namespace, name }),
     });
   });
   if (definitions.length === 0) issues.push(noWorkflow(graph.entry.path));

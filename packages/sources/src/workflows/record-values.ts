@@ -1,6 +1,8 @@
 import {
+  declaredHooks,
   declaredOptions,
   type ExtractedWorkflow,
+  type HookOwner,
   largestRequests,
   parseDuration,
   type Risk,
@@ -10,6 +12,7 @@ import {
   type TaskRecord,
   taskRequests,
 } from "@engine/contract";
+import { sha256 } from "../content-hash.ts";
 import type { ReadOptions } from "./definition.ts";
 import { declaredSchedule } from "./schedule-option.ts";
 
@@ -25,6 +28,7 @@ type WorkflowValues = Pick<
   | "runner_options"
   | "requests"
   | "schedule"
+  | "hooks"
   | "secrets"
   | "configs"
   | "affinity"
@@ -35,7 +39,7 @@ type WorkflowValues = Pick<
   | "metadata"
 >;
 
-export function workflowValues(options: ReadOptions): WorkflowValues {
+export function workflowValues(options: ReadOptions, owner: HookOwner): WorkflowValues {
   const timeout = parseDuration(options.timeout);
   return {
     durability: options.durability === "transient" ? "transient" : "durable",
@@ -44,6 +48,7 @@ export function workflowValues(options: ReadOptions): WorkflowValues {
     runner_options: runnerOptions(options.runnerOptions),
     requests: resourceRequests(options.requests),
     schedule: declaredSchedule(options.schedule),
+    hooks: declaredHooks(options.hooks, owner, sha256),
     secrets: namesIn([options.secrets]),
     configs: namesIn([options.configs]),
     ...declaredOptions(options),

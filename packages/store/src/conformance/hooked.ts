@@ -1,9 +1,8 @@
 /** Made-up hooks, and events that fire them. */
 import type { DeliveryGuard, NewExecution } from "@engine/contract";
 import type { DeliveryRow } from "../hooks/delivery-row.ts";
-import type { HookRow } from "../hooks/hook-row.ts";
+import type { HookRow, NewHookRow } from "../hooks/hook-row.ts";
 import type { OutboxOptions } from "../hooks/outbox.ts";
-import type { NewHookRow } from "../ports/hooks.ts";
 import type { Store } from "../store.ts";
 import { type Open, opened } from "./opened.ts";
 import { newExecution } from "./sample.ts";

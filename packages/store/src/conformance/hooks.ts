@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { declaredHookConformance } from "./declared-hooks.ts";
 import { firedFor, guardFor, hookedStore, newHook, outboxOf } from "./hooked.ts";
 import { auditOf, identityWrite } from "./identity.ts";
 import { type Open, opened } from "./opened.ts";
@@ -6,6 +7,8 @@ import { type Open, opened } from "./opened.ts";
 const page = { limit: 100, offset: 0 };
 
 export function conformance(open: Open): void {
+  declaredHookConformance(open);
+
   test("HOOK-1 a hook is read as it was written", async () => {
     const store = await opened(open);
     expect(await store.hooks.find("page")).toBeUndefined();

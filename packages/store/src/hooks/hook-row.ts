@@ -21,3 +21,10 @@ export interface HookRow {
   /** Counted up by each change of a value (HOOK-26). */
   readonly revision: number;
 }
+
+export type NewHookRow = Omit<HookRow, "created_at" | "updated_at" | "updated_by" | "revision">;
+
+/** What a change of a hook may touch. */
+export type HookChange = Partial<
+  Pick<HookRow, "enabled" | "selectors" | "workflow" | "principal" | "max_attempts">
+>;

@@ -6,6 +6,7 @@ import {
   type SourceFile,
   type WorkflowRecord,
 } from "@engine/contract";
+import { type DeclaredHooks, dropHooks, putHooks } from "../hooks/declared-hooks.ts";
 import {
   first,
   lock,
@@ -50,6 +51,8 @@ export interface NewVersions {
   readonly created_by: string | null;
   /** Written in the same transaction; left alone when absent. */
   readonly schedules?: readonly DeclaredSchedules[] | undefined;
+  /** The same of hooks. */
+  readonly hooks?: readonly DeclaredHooks[] | undefined;
 }
 
 export interface StoredVersion {
@@ -108,7 +111,8 @@ export interface CatalogPort {
   ): Promise<StoredVersion | undefined>;
   /**
    * Marks one live version deleted, or all: no list and no new run finds them, while their record,
-   * files and module stay for executions pinned to them. Numbers are not used again (EXE-70).
+   * files and module stay for executions pinned to them. Numbers are not used again (EXE-70). With the
+   * last one go the hooks that the workflow has declared (HOOK-51).
    *
    * @param put What becomes of the workflow's schedules, in the same transaction.
    * @returns The versions deleted now, newest first; none when none of them lived.
@@ -163,6 +167,7 @@ export const CATALOG: Operations<CatalogPort> = {
       yield* insertVersions(made, { ...fresh, file_set_hash, at });
     }
     if (fresh.schedules) yield* putSchedules(fresh.schedules, { dryRun });
+    if (fresh.hooks) yield* putHooks("workflow", fresh.hooks, { dryRun });
     if (file_set_hash !== undefined) {
       yield* raise("catalog");
       yield* audited(audit);
@@ -195,9 +200,11 @@ export const CATALOG: Operations<CatalogPort> = {
     const deleted = marked.map((row) => row.version).sort((a, b) => b - a);
     if (deleted.length === 0) return deleted;
     yield* raise("catalog");
-    yield* audited(audit);
-    if (!put) return deleted;
     const latest = yield* first(latestOf(namespace, name));
+    const hooks = latest ? [] : yield* dropHooks("workflow", `${namespace}/${name}`);
+    const changes = hooks.length === 0 ? null : { hooks: { before: [...hooks], after: null } };
+    yield* audited(audit && { ...audit, changes });
+    if (!put) return deleted;
     const left = { current: latest && recordOf(latest), deleted };
     yield* putSchedulesOf({ namespace, workflow: name }, (schedule) => put(schedule, left));
     return deleted;

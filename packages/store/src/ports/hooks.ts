@@ -1,29 +1,26 @@
-import { type AuditEntry, EngineError, type HookOwnerType } from "@engine/contract";
-import type { HookRow } from "../hooks/hook-row.ts";
-import { HOOK_COLUMNS, type StoredHook, storedHook, toHook } from "../hooks/stored-hook.ts";
+import type { AuditEntry, HookOwnerType } from "@engine/contract";
+import { ownedBy } from "../hooks/declared-hooks.ts";
+import type { HookChange, HookRow, NewHookRow } from "../hooks/hook-row.ts";
+import {
+  deleteHooks,
+  HOOKS_LOCK,
+  hookExists,
+  insertHook,
+  updateHook,
+} from "../hooks/hook-writes.ts";
+import { HOOK_COLUMNS, type StoredHook, toHook } from "../hooks/stored-hook.ts";
 import {
   first,
   lock,
-  now,
   type Operation,
   type Operations,
   page,
   reads,
-  run,
   writes,
 } from "../operations/operation.ts";
-import { assigned, insertInto, matching, raw, sql } from "../operations/sql.ts";
-import { audited } from "./audit.ts";
+import { matching, raw, sql } from "../operations/sql.ts";
 import { raise } from "./epochs.ts";
-import { changesBetween } from "./identity-write.ts";
 import type { Page } from "./port.ts";
-
-export type NewHookRow = Omit<HookRow, "created_at" | "updated_at" | "updated_by" | "revision">;
-
-/** What a change of a hook may touch. */
-export type HookChange = Partial<
-  Pick<HookRow, "enabled" | "selectors" | "workflow" | "principal" | "max_attempts">
->;
 
 /** What a change was checked for, and who makes it. */
 export interface HookPlace {
@@ -46,6 +43,8 @@ export interface HookPort {
   /** By name. */
   list(filter: HookFilter): Promise<Page<HookRow>>;
   find(name: string): Promise<HookRow | undefined>;
+  /** All that these workflows or agents declare, by name. */
+  ownedBy(owner_type: HookOwnerType, owners: readonly string[]): Promise<readonly HookRow[]>;
   /** Rejects `hook_exists`, with its owner, where the name is taken. */
   create(hook: NewHookRow, audit?: AuditEntry): Promise<HookRow>;
   /**
@@ -79,17 +78,14 @@ export const HOOKS: Operations<HookPort> = {
 
   find: reads(find),
 
+  ownedBy: reads(ownedBy),
+
   create: writes(function* (hook, audit) {
     yield* lock(HOOKS_LOCK);
     const other = yield* find(hook.name);
     if (other) throw hookExists(other);
-    const at = yield* now();
-    const { created_by } = hook;
-    const times = { created_at: at, updated_at: at, updated_by: created_by };
-    const row: HookRow = { ...hook, ...times, revision: 1 };
-    yield* run(insertInto("hooks", storedHook(row)));
+    const row = yield* insertHook(hook, audit);
     yield* raise("hooks");
-    yield* audited(audit && { ...audit, changes: changesBetween(null, row, AUDITED) });
     return row;
   }),
 
@@ -99,15 +95,9 @@ export const HOOKS: Operations<HookPort> = {
     if (!before) return undefined;
     const isOther = hook_id !== undefined && before.id !== hook_id;
     if (isOther || before.revision !== revision) return "stale";
-    const changed: HookRow = { ...before, ...change };
-    const changes = changesBetween(before, changed, AUDITED);
-    if (changes === null) return before;
-    const times = { updated_at: yield* now(), updated_by: by };
-    const after: HookRow = { ...changed, ...times, revision: revision + 1 };
-    const { id, name: _, ...columns } = storedHook(after);
-    yield* run(sql`UPDATE hooks SET ${assigned(columns)} WHERE id = ${id}`);
+    const after = yield* updateHook(before, change, { by, audit });
+    if (!after) return before;
     yield* raise("hooks");
-    yield* audited(audit && { ...audit, changes });
     return after;
   }),
 
@@ -115,12 +105,8 @@ export const HOOKS: Operations<HookPort> = {
     yield* lock(HOOKS_LOCK);
     const before = yield* find(name);
     if (!before) return undefined;
-    // The hook comes first, as with everybody who locks both.
-    yield* run(sql`DELETE FROM hooks WHERE id = ${before.id}`);
-    const pending = yield* countPending(before.id);
-    yield* run(sql`DELETE FROM hook_deliveries WHERE hook_id = ${before.id}`);
+    const pending = yield* deleteHooks([before], () => audit);
     yield* raise("hooks");
-    yield* audited(audit && { ...audit, changes: changesBetween(before, null, AUDITED) });
     return pending;
   }),
 
@@ -137,11 +123,6 @@ export const HOOKS: Operations<HookPort> = {
   }),
 };
 
-const HOOKS_LOCK = "hooks";
-
-/** Of a change, what the audit log keeps. */
-const AUDITED = ["enabled", "selectors", "workflow", "principal", "max_attempts"] as const;
-
 interface StoredStatus {
   readonly pending: number;
   readonly dead: number;
@@ -152,18 +133,4 @@ function* find(name: string): Operation<HookRow | undefined> {
   const found = yield* first(sql<StoredHook>`
     SELECT ${HOOK_COLUMNS} FROM hooks WHERE name = ${name}`);
   return found && toHook(found);
-}
-
-function* countPending(hook_id: string): Operation<number> {
-  const row = yield* first(sql<{ pending: number }>`
-    SELECT count(*) AS pending FROM hook_deliveries
-    WHERE hook_id = ${hook_id} AND status = 'pending'`);
-  return row?.pending ?? 0;
-}
-
-function hookExists({ name, owner_type, owner_ref }: HookRow): EngineError {
-  const whose = owner_ref === null ? "" : `, declared by ${owner_ref}`;
-  return new EngineError("hook_exists", `hook ${name} exists${whose}; choose another name`, {
-    details: { owner_type, owner_ref },
-  });
 }

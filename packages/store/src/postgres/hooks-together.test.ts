@@ -1,5 +1,6 @@
 /** Servers that match, change and drain on one database at the same time. */
 import { afterAll, expect, test } from "vitest";
+import { change, OWNER, register, remove } from "../conformance/declared-hooks.ts";
 import { firedFor, guardFor, HOOKS_ON, newHook, outboxOf, target } from "../conformance/hooked.ts";
 import { opened } from "../conformance/opened.ts";
 import {
@@ -171,11 +172,14 @@ test("HOOK-30 the starts of a batch are one transaction of eight statements, wha
   );
 });
 
-test("HOOK-26 whoever starts, retries, changes or deletes at the same time waits for nobody for ever", async () => {
+test("HOOK-26 whoever starts, retries, changes, deletes or registers at the same time waits for nobody for ever", async () => {
   const [a, b] = await two(SELDOM);
   for (let round = 0; round < 5; round++) {
     const hooks = await Promise.all(
-      ["x", "y"].map((name) => a.hooks.create(newHook(name, { id: `${name}${round}` }))),
+      ["x", "y", "k", "l", "m"].map((name) => {
+        const owner = name < "x" ? OWNER : {};
+        return a.hooks.create(newHook(name, { id: `${name}${round}`, ...owner }));
+      }),
     );
     await Promise.all([a.outbox.refresh(), b.outbox.refresh()]);
     const numbers = Array.from({ length: 20 }, (_, i) => round * 100 + i + 1);
@@ -201,11 +205,18 @@ test("HOOK-26 whoever starts, retries, changes or deletes at the same time waits
       ...hooks.map(({ id }) => b.deliveries.retryMany(id, all)),
       a.hooks.change("x", { max_attempts: 2 }, { revision: 1, by: null }),
       b.hooks.delete("y"),
+      register(b, `${round}`, ([k, l, m]) => [
+        ...(m ? [remove(m)] : []),
+        change(l, { max_attempts: 3 }),
+        change(k, { max_attempts: 4 }),
+      ]),
       a.deliveries.deleteSettled(Date.now() + 10_000, 5),
       ...numbers.map((n) =>
         b.executions.change(executionId(n), (row) => appending(row, [event("TASK_STARTED", "a")])),
       ),
     ]);
     await a.hooks.delete("x");
+    await a.catalog.delete("default", "hello");
+    expect((await a.hooks.list({ limit: 9, offset: 0 })).items).toEqual([]);
   }
 });

@@ -1,5 +1,5 @@
 import { relative } from "node:path";
-import type { SourceIssue } from "@engine/contract";
+import type { EngineError, SourceIssue } from "@engine/contract";
 import type { Command } from "commander";
 import { examples } from "../../examples.ts";
 import { Reported, UsageError } from "../../io/cli-error.ts";
@@ -7,12 +7,18 @@ import type { CliIo } from "../../io/cli-io.ts";
 import { type FileRegistered, registeredFiles } from "../../render/registered-view.ts";
 import { callServer, type ServerOptions, serverOptions } from "../../server-call.ts";
 import { workflowFinder } from "../../workflow-file/find-workflow-files.ts";
-import { registerFile } from "../../workflow-file/register-file.ts";
+import { inTurn, isTargetMissing } from "../../workflow-file/in-turn.ts";
+import { type RegisterOutcome, registerFile } from "../../workflow-file/register-file.ts";
 import { reportProblems } from "../../workflow-file/report-problems.ts";
 
 interface RegisterOptions extends ServerOptions {
   readonly dryRun?: boolean;
 }
+
+type Tried =
+  | { readonly file: string; readonly outcome: RegisterOutcome; readonly early?: undefined }
+  /** Why it may come through behind others. */
+  | { readonly file: string; readonly early: EngineError };
 
 export function addRegister(workflow: Command, io: CliIo): void {
   const command = workflow
@@ -33,9 +39,19 @@ export function addRegister(workflow: Command, io: CliIo): void {
     const registered: FileRegistered[] = [];
     const warnings: SourceIssue[] = [];
     await callServer(io, options, async (server) => {
-      for (const file of files) {
-        const outcome = await registerFile(file, server.client, options.dryRun);
-        reportProblems(io, outcome);
+      const register = async (file: string): Promise<Tried> => {
+        try {
+          const outcome = await registerFile(file, server.client, options.dryRun);
+          reportProblems(io, outcome);
+          return { file, outcome };
+        } catch (error) {
+          if (isTargetMissing(error)) return { file, early: error };
+          throw error;
+        }
+      };
+      for (const one of await inTurn(files, register, ({ early }) => early !== undefined)) {
+        if (one.early) throw one.early;
+        const { file, outcome } = one;
         registered.push({ file: relative(io.cwd, file), items: outcome.registered?.items });
         warnings.push(...(outcome.registered?.warnings ?? []));
       }

@@ -15,6 +15,7 @@ import { memoryValues } from "@engine/store/memory-values";
 import { Catalog } from "../../catalog/catalog.ts";
 import { Commits } from "../../commits.ts";
 import { LargeInputs } from "../../executions/large-inputs.ts";
+import { HookDeclarations } from "../../hooks/hook-declarations.ts";
 import type { Log } from "../../log.ts";
 import { Starts } from "../../starts/starts.ts";
 import { ManualTime, settled } from "../../testing/manual-time.ts";
@@ -55,6 +56,7 @@ export class Scheduled implements AsyncDisposable {
     const schedules = new ScheduleDeclarations({ ports, changed });
     this.catalog = new Catalog({
       ...{ store, schedules, read: readRegistration, canSeal: false },
+      hooks: new HookDeclarations(ports),
       knownSecrets: async () => new Set(),
     });
     const { log } = ports;
