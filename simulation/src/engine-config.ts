@@ -30,6 +30,7 @@ function hooksConfig({ hop_limit }: Plan, random: Random): object {
   const event_drain = random.chance(0.85);
   return {
     scheduling: { poll_interval: event_drain ? 30 : 5 },
+    retention: { sweep_interval: 10 },
     hooks: {
       hop_limit,
       drain_batch_size: event_drain ? random.pick([1, 3, 20]) : 20,

@@ -35,8 +35,8 @@ export interface HookChoice {
 
 const NAMES = ["page", "tell", "echo"];
 const DEEDS: readonly HookChoice["deed"][] = [
-  ...(["create", "enable", "disable", "disable", "enable", "delete", "select", "direct"] as const),
-  ...(["retry", "retry_all", "retry_all", "test", "read", "read"] as const),
+  ...(["disable", "disable", "enable", "enable", "enable", "select", "select", "direct"] as const),
+  ...(["retry", "retry_all", "retry_all", "test", "read", "read", "delete", "create"] as const),
 ];
 
 /** What nearly every execution does, and what some do. */
@@ -74,10 +74,10 @@ export function hookChoicesOf(
     drawn: random.next(),
   });
   const made = 1 + random.below(2);
-  const count = 2 + random.below(8);
+  const count = 2 + random.below(6);
   const planned = [
     ...Array.from({ length: made }, (_, i) =>
-      draw(NAMES[i] as string, "create", random.next() ** 4 * stretch),
+      draw(NAMES[i] as string, "create", random.chance(0.6) ? 0 : random.next() ** 2 * stretch),
     ),
     ...Array.from({ length: count }, () =>
       draw(
@@ -103,7 +103,7 @@ function selectorsOf(random: Random, hop_limit: number): string[] {
 function workflowOf(random: Random): string {
   const drawn = random.next();
   if (drawn < 0.1) return `${random.pick(GUEST_NAMESPACES)}/${GUEST}`;
-  return `default/${HOOKED_WORKFLOWS[drawn < 0.8 ? 0 : 1]}`;
+  return `default/${HOOKED_WORKFLOWS[drawn < 0.7 ? 0 : 1]}`;
 }
 
 /** What somebody reads or retries at a time. */

@@ -11,7 +11,7 @@ import { verdictOn } from "./verdict.ts";
 const programs = await loadPrograms(2);
 const base = seedBase();
 
-test("I1 to I14, I16, I17, I20 to I22, I23 and I24 hold in 200 simulated runs, whatever breaks in them", async () => {
+test("I1 to I14 and I16 to I24 hold in 200 simulated runs, whatever breaks in them", async () => {
   expect(await broken("sqlite", 200)).toEqual([]);
 });
 
