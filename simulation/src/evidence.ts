@@ -64,6 +64,10 @@ export interface Evidence {
   readonly deliveries: readonly FullDelivery[];
   /** Hooks that may fire in a chain, as all servers have it. */
   readonly hop_limit: number;
+  /** When somebody has last handed dead deliveries back; null: nobody has. */
+  readonly handed_back_at: number | null;
+  /** Whether servers start what hooks are to start at once, and not only now and then. */
+  readonly drains_at_once: boolean;
   /** What was asked of servers that changes either, and when they had done it. */
   readonly offer_deeds: readonly OfferDeed[];
   /** Every time that a server was asked what the service offers, and could say. */

@@ -19,7 +19,8 @@ const PAGE = 500;
 interface Parts {
   readonly base: Pick<
     Evidence,
-    "seed" | "began_at" | "calm_at" | "ended_at" | "stuck" | "servers" | "hop_limit"
+    | ("seed" | "began_at" | "calm_at" | "ended_at" | "stuck" | "servers")
+    | ("hop_limit" | "drains_at_once")
   >;
   readonly store: Store;
   readonly values: MemoryValues;
@@ -64,6 +65,7 @@ export async function gather(parts: Parts): Promise<Evidence> {
     limits: record.limits,
     hooks: record.hooks,
     deliveries: await deliveriesOf(parts),
+    handed_back_at: record.handedBackAt,
     offer_deeds: parts.users.deeds,
     resolutions: parts.users.asked,
     assignments: parts.workers.assignments,

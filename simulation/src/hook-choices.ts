@@ -1,4 +1,4 @@
-import type { HookUpdate } from "@engine/contract";
+import type { HookUpdate, Json } from "@engine/contract";
 import type { Engine } from "@engine/server";
 import { operatorCall } from "./accounts.ts";
 import { GUEST, GUEST_NAMESPACES } from "./programs/guest-source.ts";
@@ -23,7 +23,9 @@ export interface HookChoice {
     | "retry_all"
     | "test"
     /** Somebody reads what it has started, and may do more with that. */
-    | "read";
+    | "read"
+    /** Somebody starts with what a target was started with. */
+    | "hand_on";
   readonly selectors: readonly string[];
   readonly workflow: string;
   /** Which of the accounts. */
@@ -37,6 +39,7 @@ const NAMES = ["page", "tell", "echo"];
 const DEEDS: readonly HookChoice["deed"][] = [
   ...(["disable", "disable", "enable", "enable", "enable", "select", "select", "direct"] as const),
   ...(["retry", "retry_all", "retry_all", "test", "read", "read", "delete", "create"] as const),
+  ...(["hand_on"] as const),
 ];
 
 /** What nearly every execution does, and what some do. */
@@ -112,13 +115,13 @@ const PAGE = 50;
 /**
  * As the routes of hooks do it.
  *
- * @param accounts How many there are.
+ * @param by.accounts How many there are.
  * @returns Executions that whoever asks has been told of.
  */
 export async function applyHook(
   choice: HookChoice,
-  { hooks }: Pick<Engine, "hooks">,
-  accounts: number,
+  { hooks, executions }: Pick<Engine, "hooks" | "executions">,
+  { accounts, by }: { readonly accounts: number; readonly by: string | null },
 ): Promise<readonly string[]> {
   const { name, deed, selectors, workflow, max_attempts, drawn } = choice;
   const principal = accounts > 0 ? `account-${1 + (choice.account % accounts)}` : "somebody";
@@ -159,6 +162,17 @@ export async function applyHook(
       return [];
     case "test":
       return [(await hooks.test(name, {}, asked)).execution_id];
+    case "hand_on": {
+      const page = { limit: PAGE, offset: 0 };
+      const { items } = await hooks.deliveries(name, { status: "delivered", ...page });
+      const one = items[Math.floor(drawn * items.length)];
+      if (!one) return [];
+      const { envelope } = await hooks.delivery(name, one.id);
+      const input = JSON.parse(envelope) as Json;
+      const of = { namespace: "default", workflow: HOOKED_WORKFLOWS[0], input };
+      const { row } = await executions.start({ ...of, trigger: { kind: "api" }, by });
+      return [row.execution_id];
+    }
     case "read": {
       const { items } = await hooks.deliveries(name, { limit: PAGE, offset: 0 });
       return items.flatMap(({ execution_id }) => execution_id ?? []);

@@ -71,8 +71,9 @@ export class Operations {
   async #hook(choice: HookChoice): Promise<void> {
     const { clients, plan } = this.#parts;
     let told: readonly string[] = [];
+    const by = clients.account()?.id ?? null;
     const isDone = await clients.operate(`${choice.deed} hook ${choice.name}`, async (engine) => {
-      told = await applyHook(choice, engine, plan.accounts);
+      told = await applyHook(choice, engine, { accounts: plan.accounts, by });
     });
     if (isDone) for (const execution_id of told) clients.know(execution_id);
   }

@@ -290,6 +290,7 @@ export async function simulate(
       stuck,
       servers: plan.servers,
       hop_limit: plan.hop_limit,
+      drains_at_once: servers.drainsAtOnce,
     },
     store,
     values,

@@ -2,7 +2,8 @@ import { expect, test } from "vitest";
 import type { Evidence } from "../evidence.ts";
 import { hookStarts } from "./hook-starts.ts";
 import type { Draft } from "./testing/sample-evidence.ts";
-import { COMPLETED_AT, hooked, TARGET, target, written } from "./testing/sample-hooks.ts";
+import { COMPLETED_AT, ENVELOPE, hooked, TARGET, target, written } from "./testing/sample-hooks.ts";
+import { BEGAN } from "./testing/told.ts";
 
 function judged(edit?: (evidence: Draft<Evidence>) => void) {
   return hookStarts(hooked(edit));
@@ -82,6 +83,20 @@ test("I18 HOOK-25 a delivery that is left when all is at rest is found", () => {
   expect(withDelivery(left, { hasStarted: false })).toMatchObject(says("is pending after 0 tries"));
 });
 
+test("HOOK-25 a delivery that waits where nothing is broken is found", () => {
+  const settled = (after: number, over: object = {}) =>
+    judged((evidence) => {
+      const at = BEGAN + COMPLETED_AT + after;
+      Object.assign(evidence.deliveries[0], { settled_at: at });
+      Object.assign(evidence, over);
+    });
+  expect(settled(3_000)).toEqual([]);
+  expect(settled(3_001)).toMatchObject(says("took 3001 ms"));
+  expect(settled(30_000, { drains_at_once: false })).toEqual([]);
+  expect(settled(30_000, { calm_at: BEGAN + COMPLETED_AT })).toEqual([]);
+  expect(settled(30_000, { handed_back_at: BEGAN + COMPLETED_AT + 1 })).toEqual([]);
+});
+
 test("I19 HOOK-29 a delivery is dead of what there was", () => {
   const dead = (over: object, hop = 0) => {
     const found = withDelivery({ ...DEAD, ...over, hop }, { hasStarted: false });
@@ -119,6 +134,28 @@ test("I19 HOOK-33 children and forks have the hook of what they come from behind
     expect(from(over, null)).toMatchObject(says("from which it comes"));
   }
   expect(from({}, hook)).toMatchObject(says("no hook has started it"));
+});
+
+test("I19 HOOK-33 who hands an envelope on goes on with its chain, and nobody else's", () => {
+  const handed = (
+    hook: object | null,
+    by: { readonly started_by: string; readonly ran_as: string },
+  ) =>
+    judged(({ executions, accounts, commits }) => {
+      const { ran_as: run_as, started_by } = by;
+      accounts.push({ id: "a1", subject: "somebody" });
+      Object.assign(executions[2].row, { run_as });
+      const start = commits.at(-1) as Draft<Evidence>["commits"][number];
+      Object.assign(start, { row: { ...start.row, run_as } });
+      Object.assign(executions[1].row, { input: ENVELOPE, hook, started_by });
+    });
+  const { hook } = target(TARGET).execution.row;
+  const own = { started_by: "a1", ran_as: "a1" };
+  expect(handed(hook, own)).toEqual([]);
+  expect(handed(null, own)).toMatchObject(says("it has no hook behind it"));
+  const foreign = { started_by: "a2", ran_as: "a1" };
+  expect(handed(null, foreign)).toEqual([]);
+  expect(handed(hook, foreign)).toMatchObject(says("no hook has started it"));
 });
 
 test("HOOK-37 what a test has started is at hop 0, of no delivery", () => {

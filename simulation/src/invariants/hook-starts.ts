@@ -19,7 +19,7 @@ interface Known {
 
 /**
  * I18 and I19: a delivery starts one execution, or says why it does not; nothing is left when the engine is
- * at rest. Hops grow by one, and whatever an execution starts has the same hook behind it.
+ * at rest, and nothing waits where nothing is broken. Hops grow by one, and whatever an execution starts has the same hook behind it.
  */
 export function hookStarts(evidence: Evidence): readonly Violation[] {
   const { executions, deliveries, commits } = evidence;
@@ -40,10 +40,14 @@ export function hookStarts(evidence: Evidence): readonly Violation[] {
   ];
 }
 
+/** Longer than all that is committed at once takes where nothing is broken, one after the other. */
+const AT_ONCE_MS = 3_000;
+/** As far as the clocks of stores are wrong. */
+const CLOCKS_MS = 1_000;
+
 function settled(delivery: FullDelivery, known: Known): readonly Violation[] {
-  const wrong = { pending: wrongPending, delivered: wrongDelivered, dead: wrongDead }[
-    delivery.status
-  ](delivery, known);
+  const byStatus = { pending: wrongPending, delivered: wrongDelivered, dead: wrongDead };
+  const wrong = byStatus[delivery.status](delivery, known) ?? late(delivery, known.evidence);
   if (wrong === undefined) return [];
   const { id, hook, hop, execution_id, source_execution_id } = delivery;
   const message = `delivery ${id} to hook ${hook} at hop ${hop} ${wrong}`;
@@ -52,6 +56,17 @@ function settled(delivery: FullDelivery, known: Known): readonly Violation[] {
 
 function wrongPending({ attempts, next_attempt_at }: FullDelivery): string {
   return `is pending after ${attempts} tries, the next at ${next_attempt_at}, when all is at rest`;
+}
+
+/** With more tries than one it has waited, and so it may have where somebody has handed it back. */
+function late(
+  { attempts, created_at, settled_at }: FullDelivery,
+  { drains_at_once, calm_at, handed_back_at }: Evidence,
+): string | undefined {
+  const since = Math.max(calm_at, handed_back_at ?? calm_at) + CLOCKS_MS;
+  const took = (settled_at ?? created_at) - created_at;
+  if (!drains_at_once || attempts > 1 || created_at < since || took <= AT_ONCE_MS) return undefined;
+  return `took ${took} ms, when nothing was broken any more`;
 }
 
 function wrongDelivered(delivery: FullDelivery, known: Known): string | undefined {
@@ -134,41 +149,68 @@ function started(execution: ExecutionAtRest, known: Known): readonly Violation[]
   return [{ invariant: "I19", execution_id: execution.row.execution_id, message: wrong }];
 }
 
-function wrongLineage({ row, log }: ExecutionAtRest, known: Known): string | undefined {
-  const { hook, parent_id, forked_from, execution_id } = row;
-  const origin = parent_id ?? forked_from?.execution_id;
-  if (origin !== undefined) {
-    const of = known.executions.get(origin);
-    const isSame = !of || isDeepStrictEqual(of.row.hook, hook);
-    return isSame
-      ? undefined
-      : `it has ${shown(hook)} behind it, and ${origin}, from which it comes, ${shown(of.row.hook)}`;
-  }
-  if (!isStartedByHook(log))
-    return hook === null
-      ? undefined
-      : `no hook has started it, and it has ${shown(hook)} behind it`;
+function wrongLineage(execution: ExecutionAtRest, known: Known): string | undefined {
+  const { row, log } = execution;
+  const origin = row.parent_id ?? row.forked_from?.execution_id;
+  if (origin !== undefined) return wrongBehind(row, known.executions.get(origin)?.row);
+  return isStartedByHook(log) ? wrongStart(row, known) : wrongHandedOn(row, known);
+}
+
+/** Whatever an execution starts, and every fork of it, has the same hook behind it. */
+function wrongBehind(row: ExecutionRow, of: ExecutionRow | undefined): string | undefined {
+  // Retention may have deleted it.
+  if (!of || isDeepStrictEqual(of.hook, row.hook)) return undefined;
+  return `it has ${shown(row.hook)} behind it, and ${of.execution_id}, from which it comes, ${shown(of.hook)}`;
+}
+
+function wrongStart({ hook, execution_id }: ExecutionRow, known: Known): string | undefined {
+  const { hop_limit } = known.evidence;
   if (!hook?.delivery_id) return "a hook has started it, and there is none behind it";
-  if (hook.delivery_id.startsWith(OF_TESTS)) {
-    return hook.hop === 0 ? undefined : `a test has started it at hop ${hook.hop}`;
+  const { delivery_id, hop, name } = hook;
+  if (delivery_id.startsWith(OF_TESTS)) {
+    return hop === 0 ? undefined : `a test has started it at hop ${hop}`;
   }
-  const { delivery_id } = hook;
-  if (execution_id !== derivedOf(delivery_id))
-    return `${shown(hook)} has started it, and is to start ${derivedOf(delivery_id)}`;
-  if (hook.hop >= known.evidence.hop_limit)
-    return `it is at hop ${hook.hop}, and the limit is ${known.evidence.hop_limit}`;
+  const derived = derivedOf(delivery_id);
+  if (execution_id !== derived) return `${shown(hook)} has started it, and is to start ${derived}`;
+  if (hop >= hop_limit) return `it is at hop ${hop}, and the limit is ${hop_limit}`;
   const delivery = known.deliveries.get(delivery_id);
   if (!delivery) {
-    const wasDeleted = known.evidence.hooks.some(
-      ({ name, row: left }) => name === hook.name && left === null,
-    );
-    return wasDeleted ? undefined : `there is no delivery ${delivery_id}, which has started it`;
+    if (wasDeleted(name, known)) return undefined;
+    return `there is no delivery ${delivery_id}, which has started it`;
   }
-  const isOf =
-    delivery.status === "delivered" && delivery.hop === hook.hop && delivery.hook === hook.name;
-  return isOf
-    ? undefined
-    : `it has ${shown(hook)} behind it, and the delivery is ${delivery.status} at hop ${delivery.hop}`;
+  const { status } = delivery;
+  if (status === "delivered" && delivery.hop === hop && delivery.hook === name) return undefined;
+  return `it has ${shown(hook)} behind it, and the delivery is ${status} at hop ${delivery.hop}`;
+}
+
+/**
+ * Whoever hands on what a target was started with goes on with its chain: anybody with authorization off,
+ * otherwise the one as whom that ran.
+ */
+function wrongHandedOn(row: ExecutionRow, known: Known): string | undefined {
+  const { hook, input, started_by } = row;
+  const { accounts } = known.evidence;
+  const { delivery_id, hop, hook: name } = given(input, known);
+  const said = typeof delivery_id === "string" ? { name, delivery_id, hop } : null;
+  const target = said && known.executions.get(derivedOf(said.delivery_id))?.row;
+  const isTheirs = accounts.length === 0 || target?.run_as === started_by;
+  const meant = isTheirs ? said : null;
+  if (isDeepStrictEqual(hook, meant)) return undefined;
+  // By then nobody knew any more what was delivered.
+  if (hook === null && accounts.length > 0 && wasDeleted(name, known)) return undefined;
+  return `no hook has started it, and it has ${shown(hook)} behind it`;
+}
+
+function given(
+  input: ExecutionRow["input"],
+  { evidence }: Known,
+): Readonly<Record<string, unknown>> {
+  return (decode(storedForm(input, evidence)) ?? {}) as Readonly<Record<string, unknown>>;
+}
+
+/** Whether a hook of that name was deleted, with all that it had delivered. */
+function wasDeleted(name: unknown, { evidence }: Known): boolean {
+  return evidence.hooks.some((hook) => hook.name === name && hook.row === null);
 }
 
 /** So begin the ids of what tests say that they deliver. */

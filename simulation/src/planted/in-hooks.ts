@@ -1,5 +1,6 @@
 import type { NewExecution } from "@engine/contract";
 import type { HookRow, Store } from "@engine/store";
+import { changed } from "../changed.ts";
 import type { Plan } from "../plan.ts";
 import { changedPort, deciding } from "./changed.ts";
 import type { PlantedBugs } from "./planted-bug.ts";
@@ -79,6 +80,13 @@ export const IN_HOOKS: PlantedBugs = {
     seenBy: "hookStarts",
     mayShow: hasHooks,
     store: (store) => changedPort(store, "deliveries", { due: async () => [] }),
+  },
+  "unheard-deliveries": {
+    what: "a server is not told that a commit has deliveries",
+    seenBy: "hookStarts",
+    mayShow: hasHooks,
+    store: (store) =>
+      changed(store, { outbox: changed(store.outbox, { onDeliveries: () => () => {} }) }),
   },
   "forgotten-hook": {
     what: "children do not know which hook is behind their parent",

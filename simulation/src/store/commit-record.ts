@@ -41,6 +41,8 @@ export class CommitRecord {
   readonly open: Map<string, ExecutionRow> = new Map();
   /** Workers that operators want to do nothing, as it was written last. */
   readonly shut: Set<string> = new Set();
+  /** When dead deliveries were handed back last. */
+  handedBackAt: number | null = null;
   /** When something became durable last. */
   lastAt: number;
   readonly #world: World;
@@ -127,6 +129,10 @@ export class CommitRecord {
   unhooked(name: string, began: number): void {
     const hook_id = this.hooks.findLast((hook) => hook.name === name)?.hook_id;
     if (hook_id !== undefined) this.#hook({ hook_id, name, row: null }, began);
+  }
+
+  handedBack(): void {
+    this.handedBackAt = this.#world.now;
   }
 
   #hook(written: Pick<HookWritten, "hook_id" | "name" | "row">, began: number): void {

@@ -237,6 +237,7 @@ class Access {
       if (typeof value === "object") record.hooked(value as HookRow, began);
     }
     if (name === "hooks.delete" && value !== undefined) record.unhooked(args[0] as string, began);
+    if (name === "deliveries.retry" || name === "deliveries.retryMany") record.handedBack();
     if (name === "workers.desire" && value) record.desired(value as WorkerRow);
     if (CHANGES_SERVICE.has(name) && value) record.service(server.id, value as ServiceRow);
     if (name === "services.delete" && value) record.service(server.id, undefined);

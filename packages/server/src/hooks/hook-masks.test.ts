@@ -30,7 +30,12 @@ class Elsewhere {
     new HookMasks({
       ports: {
         store: { outbox } as unknown as Store,
-        log: { debug() {}, info() {}, error() {}, warn: (_, said) => void this.warned.push(said ?? "") },
+        log: {
+          debug() {},
+          info() {},
+          error() {},
+          warn: (_, said) => void this.warned.push(said ?? ""),
+        },
         setTimer: (run) => {
           this.timers.push(run);
           return () => {};

@@ -210,6 +210,8 @@ export function sampleEvidence(): Evidence {
     hooks: [],
     deliveries: [],
     hop_limit: 3,
+    drains_at_once: true,
+    handed_back_at: null,
     offers: [],
     offer_deeds: [],
     resolutions: [],

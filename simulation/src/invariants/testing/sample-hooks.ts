@@ -1,11 +1,11 @@
 /** A hook, what it was told of and what it has started, as all of it should be. */
 
 import { hash } from "node:crypto";
-import { deliveryId, type ExecutionRow, hookExecutionId } from "@engine/contract";
+import { deliveryId, type ExecutionRow, hookExecutionId, type Json } from "@engine/contract";
 import type { FullDelivery, HookRow } from "@engine/store";
 import type { Evidence, HookWritten } from "../../evidence.ts";
 import { broken, type Draft } from "./sample-evidence.ts";
-import { BEGAN, claim, told } from "./told.ts";
+import { BEGAN, claim, type Told, told } from "./told.ts";
 
 const sha256 = (text: string) => hash("sha256", text);
 
@@ -31,9 +31,9 @@ const ID = deliveryId(
   { hook_id: "h1", event_key: EVENT_KEY, recorded_at: BEGAN + COMPLETED_AT },
   sha256,
 );
-export const TARGET = hookExecutionId(ID, sha256);
+export const TARGET: string = hookExecutionId(ID, sha256);
 
-const ENVELOPE = {
+export const ENVELOPE: Json = {
   ...{ hook: "page", selector: "execution:*:program:completed", delivery_id: ID },
   ...{ event_key: EVENT_KEY, attempt: 1, hop: 0 },
   event: { domain: "execution", type: "completed", execution_id: "e1" },
@@ -49,7 +49,7 @@ export const DELIVERY: FullDelivery = {
 };
 
 /** What the hook has started, at a moment. */
-export function target(execution_id: string, over: Partial<ExecutionRow> = {}) {
+export function target(execution_id: string, over: Partial<ExecutionRow> = {}): Told {
   const created = [
     "WORKFLOW_CREATED",
     undefined,
