@@ -71,7 +71,7 @@ export function hookChoicesOf(
   const draw = (name: string, deed: HookChoice["deed"], at: number): HookChoice => ({
     ...{ at: Math.round(at), name, deed },
     selectors: selectorsOf(random, hop_limit),
-    workflow: workflowOf(random),
+    workflow: workflowOf(random, deed),
     account: random.below(3),
     max_attempts: random.pick([1, 2, 5]),
     drawn: random.next(),
@@ -94,18 +94,22 @@ export function hookChoicesOf(
 }
 
 function selectorsOf(random: Random, hop_limit: number): string[] {
-  const one = () => {
+  // Several of those that fire for what they start multiply with each hop.
+  const one = (isFirst: boolean) => {
     const drawn = random.next();
-    if (drawn < 0.2) return random.pick(OF_TARGETS);
-    if (drawn < 0.3 && hop_limit === 1) return random.pick(WIDE);
+    if (drawn < 0.3 && isFirst) return random.pick(OF_TARGETS);
+    if (drawn > 0.9 && hop_limit === 1) return random.pick(WIDE);
     return random.pick(drawn < 0.7 ? COMMON : RARE);
   };
-  return Array.from({ length: random.chance(0.3) ? 1 : 2 + random.below(3) }, one);
+  return Array.from({ length: random.chance(0.3) ? 1 : 2 + random.below(3) }, (_, i) =>
+    one(i === 0),
+  );
 }
 
-function workflowOf(random: Random): string {
+/** A hook whose workflow is not there now is not made: guests come to those that are. */
+function workflowOf(random: Random, deed: HookChoice["deed"]): string {
   const drawn = random.next();
-  if (drawn < 0.1) return `${random.pick(GUEST_NAMESPACES)}/${GUEST}`;
+  if (drawn < 0.3 && deed === "direct") return `${random.pick(GUEST_NAMESPACES)}/${GUEST}`;
   return `default/${HOOKED_WORKFLOWS[drawn < 0.7 ? 0 : 1]}`;
 }
 

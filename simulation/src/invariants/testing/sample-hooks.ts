@@ -9,7 +9,7 @@ import { BEGAN, claim, type Told, told } from "./told.ts";
 
 const sha256 = (text: string) => hash("sha256", text);
 
-export const HOOK: HookRow = {
+const HOOK: HookRow = {
   ...{ id: "h1", name: "page", enabled: true, selectors: ["execution:*:program:completed"] },
   ...{ workflow: "default/hooked_program", principal: "somebody", max_attempts: 5 },
   ...{ owner_type: "user", owner_ref: null, created_by: null, updated_by: null },
@@ -25,7 +25,7 @@ export function written(moment: number, over: Partial<HookRow> | null): HookWrit
 
 /** When the first execution of the sample completes, and by which event. */
 export const COMPLETED_AT = 64_020;
-export const EVENT_KEY = "e1:22";
+const EVENT_KEY = "e1:22";
 
 const ID = deliveryId(
   { hook_id: "h1", event_key: EVENT_KEY, recorded_at: BEGAN + COMPLETED_AT },
@@ -39,7 +39,7 @@ export const ENVELOPE: Json = {
   event: { domain: "execution", type: "completed", execution_id: "e1" },
 };
 
-export const DELIVERY: FullDelivery = {
+const DELIVERY: FullDelivery = {
   ...{ id: ID, hook_id: "h1", hook: "page", event_key: EVENT_KEY, status: "delivered" },
   ...{ attempts: 1, hop: 0, selector: "execution:*:program:completed", event_type: "completed" },
   ...{ source_workflow: "default/program", source_execution_id: "e1", execution_id: TARGET },
