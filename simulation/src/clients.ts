@@ -106,7 +106,7 @@ export class Clients {
         }
         return settled((await executions.startAndWait(request, { timeoutMs: SYNC_MS })).row);
       });
-      if (answer.kind === "done") this.#know(answer.execution_id);
+      if (answer.kind === "done") this.know(answer.execution_id);
       if (key === null) return;
       // Some ask again although they were answered: they get the same.
       if (answer.kind !== "unknown" && !this.#random.chance(0.15)) return;
@@ -222,7 +222,8 @@ export class Clients {
     return false;
   }
 
-  #know(execution_id: string): void {
+  /** From now on somebody may ask for it. */
+  know(execution_id: string): void {
     if (!this.known.includes(execution_id)) this.known.push(execution_id);
   }
 

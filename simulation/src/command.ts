@@ -19,7 +19,7 @@ const HELP = `Runs the whole engine in one process, under virtual time and with 
   --seeds <n>    how many
   --from <n>     the first one
   --seed <n>     this one alone, with everything that happens in it
-  --keep <text>  only these faults, disturbances and operations of the seed
+  --keep <text>  only these faults, disturbances, operations and deeds of hooks
   --jobs <n>     processes that share the seeds; 1 unless given
   --store <kind> sqlite, in memory, unless given; or postgres
   --plant <bug>  puts a bug into the engine, which a judge must find; any other word lists them

@@ -19,6 +19,8 @@ interface Parts {
   readonly record: CommitRecord;
   /** None with authorization off. */
   readonly accounts: readonly Account[];
+  /** Some of those that are disabled are banned, too. */
+  readonly bans: boolean;
   readonly note: (fault: Fault) => void;
   readonly activity: (set: ActivitySet) => void;
   readonly isRough: () => boolean;
@@ -51,7 +53,7 @@ export class Disturbances {
   }
 
   begin({ kind, target, ms, drawn }: Disturbance): void {
-    const { world, servers, workers, network, accounts, note, isRough } = this.#parts;
+    const { world, servers, workers, network, accounts, bans, note, isRough } = this.#parts;
     if (!isRough()) return;
     const [server, worker] = [target % servers.count, target % workers.count];
     const names = { worker: workers.nameOf(worker), server: `s${server + 1}` };
@@ -116,10 +118,9 @@ export class Disturbances {
         break;
       case "bar_account": {
         const account = oftenFirst(accounts, (drawn * 10) % 1);
+        const how = drawn >= 0.6 ? "role" : bans && drawn < 0.3 ? "ban" : "disable";
         if (account)
-          this.#pausing.add(
-            this.#bar(account, { ms: Math.min(ms, MOST_BARRED_MS), isDisabled: drawn < 0.6 }),
-          );
+          this.#pausing.add(this.#bar(account, { ms: Math.min(ms, MOST_BARRED_MS), how }));
         break;
       }
       case "revoke_worker":
@@ -196,15 +197,19 @@ export class Disturbances {
   /** An account that cannot be used, or holds nothing: executions that run as it are held (AUTH-36). */
   async #bar(
     account: Account,
-    { ms, isDisabled }: { readonly ms: number; readonly isDisabled: boolean },
+    { ms, how }: { readonly ms: number; readonly how: "disable" | "ban" | "role" },
   ): Promise<void> {
     const { clients, world } = this.#parts;
     const { subject } = account;
     this.#held++;
     await this.#untilAtWork(account);
-    if (isDisabled) {
+    if (how === "disable") {
       await clients.operate(`disable ${subject}`, ({ principals }) =>
         principals.disable({ subject }, operatorCall("principals.disable")),
+      );
+    } else if (how === "ban") {
+      await clients.operate(`ban ${subject}`, ({ principals }) =>
+        principals.ban({ subject }, null, operatorCall("principals.ban")),
       );
     } else {
       await clients.operate(`revoke the role of ${subject}`, ({ principals }) =>
@@ -227,7 +232,12 @@ export class Disturbances {
   }
 
   async #giveBack({ subject }: Account): Promise<void> {
-    const { clients } = this.#parts;
+    const { clients, bans } = this.#parts;
+    if (bans) {
+      await clients.operate(`unban ${subject}`, ({ principals }) =>
+        principals.unban({ subject }, operatorCall("principals.unban")),
+      );
+    }
     await clients.operate(`enable ${subject}`, ({ principals }) =>
       principals.enable({ subject }, operatorCall("principals.enable")),
     );

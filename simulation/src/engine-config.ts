@@ -18,8 +18,25 @@ export function engineConfig(plan: Plan, random: Random): unknown {
       warm_executions: random.pick([0, 1, 256]),
     },
     dispatch: { mode: plan.polls ? "poll" : "event", safety_interval: 10, batch_size: 8 },
+    ...(plan.hooks.length > 0 && hooksConfig(plan, random.fork("hooks"))),
     ...(plan.accounts > 0 && {
       security: { auth: { enabled: true, cache_ttl: random.pick([0, 5, 30]) } },
     }),
+  };
+}
+
+/** Where deliveries are made at once, looks around are seldom: they must not hide that nobody was woken. */
+function hooksConfig({ hop_limit }: Plan, random: Random): object {
+  const event_drain = random.chance(0.85);
+  return {
+    scheduling: { poll_interval: event_drain ? 30 : 5 },
+    retention: { sweep_interval: 10 },
+    hooks: {
+      hop_limit,
+      drain_batch_size: event_drain ? random.pick([1, 3, 20]) : 20,
+      event_drain,
+      backoff_base: random.pick([0.5, 2]),
+      backoff_max: random.pick([4, 300]),
+    },
   };
 }

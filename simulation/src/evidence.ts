@@ -6,7 +6,14 @@
  * what the clock of that process said then, which may be wrong. All are milliseconds since 1970.
  */
 import type { Event, ExecutionRow, Json, ScheduleRow, WorkerActivity } from "@engine/contract";
-import type { HeldAttributes, LimitRow, ServiceRow, SessionRow } from "@engine/store";
+import type {
+  FullDelivery,
+  HeldAttributes,
+  HookRow,
+  LimitRow,
+  ServiceRow,
+  SessionRow,
+} from "@engine/store";
 import type { Told } from "./programs/program.ts";
 import type { WorkerSeen } from "./programs/wants.ts";
 
@@ -43,12 +50,24 @@ export interface Evidence {
   readonly activities: readonly ActivitySet[];
   /** Every change of a principal, in the order in which they became durable; before, each may run all. */
   readonly principals: readonly PrincipalChange[];
+  /** Service accounts; none with authorization off. */
+  readonly accounts: readonly { readonly id: string; readonly subject: string }[];
   /** Every change of the service and of the catalog, in the order in which they became durable. */
   readonly offers: readonly OfferChange[];
   /** Every write of metadata and grants of a worker, in the order in which they became durable. */
   readonly descriptions: readonly WorkerDescribed[];
   /** Every write of what operators allow under a name, in the order in which they became durable. */
   readonly limits: readonly LimitDefined[];
+  /** Every write of a hook, in the order in which they became durable. */
+  readonly hooks: readonly HookWritten[];
+  /** What the outbox holds at the end, for every hook that there ever was. */
+  readonly deliveries: readonly FullDelivery[];
+  /** Hooks that may fire in a chain, as all servers have it. */
+  readonly hop_limit: number;
+  /** When somebody has last handed dead deliveries back; null: nobody has. */
+  readonly handed_back_at: number | null;
+  /** Whether servers start what hooks are to start at once, and not only now and then. */
+  readonly drains_at_once: boolean;
   /** What was asked of servers that changes either, and when they had done it. */
   readonly offer_deeds: readonly OfferDeed[];
   /** Every time that a server was asked what the service offers, and could say. */
@@ -301,6 +320,7 @@ export interface PrincipalChange {
   /** Its id. */
   readonly principal: string;
   readonly enabled: boolean;
+  readonly banned: boolean;
   /** Whether it has the role that lets it run programs. */
   readonly has_role: boolean;
 }
@@ -328,6 +348,16 @@ export interface LimitDefined {
   readonly name: string;
   /** Null: it was deleted. */
   readonly definition: Pick<LimitRow, "concurrency" | "rate"> | null;
+}
+
+/** A hook as a write left it, from the moment on in which it was durable. */
+export interface HookWritten {
+  readonly at: number;
+  readonly span: Span;
+  readonly hook_id: string;
+  readonly name: string;
+  /** Null: it was deleted, with its deliveries. */
+  readonly row: HookRow | null;
 }
 
 /**

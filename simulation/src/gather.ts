@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import type { Event } from "@engine/contract";
-import { ExecutionSeals, type SessionRow, type Store } from "@engine/store";
+import { ExecutionSeals, type FullDelivery, type SessionRow, type Store } from "@engine/store";
 import type { MemoryValues } from "@engine/store/memory-values";
+import type { Account } from "./accounts.ts";
 import type { Clients } from "./clients.ts";
 import type { ActivitySet, Evidence, ExecutionAtRest, Fault, WorkerWrite } from "./evidence.ts";
 import type { ProgramRecorder } from "./programs/program-recorder.ts";
@@ -16,7 +17,11 @@ import type { WriteRecord } from "./write-record.ts";
 const PAGE = 500;
 
 interface Parts {
-  readonly base: Pick<Evidence, "seed" | "began_at" | "calm_at" | "ended_at" | "stuck" | "servers">;
+  readonly base: Pick<
+    Evidence,
+    | ("seed" | "began_at" | "calm_at" | "ended_at" | "stuck" | "servers")
+    | ("hop_limit" | "drains_at_once")
+  >;
   readonly store: Store;
   readonly values: MemoryValues;
   readonly record: CommitRecord;
@@ -30,6 +35,7 @@ interface Parts {
   readonly faults: readonly Fault[];
   readonly longest: Pick<Evidence, "longest_question" | "longest_message">;
   readonly activities: readonly ActivitySet[];
+  readonly accounts: readonly Account[];
 }
 
 /** Reads what the run has left, past every fault. */
@@ -53,9 +59,13 @@ export async function gather(parts: Parts): Promise<Evidence> {
     sessions,
     activities,
     principals: record.principals,
+    accounts: parts.accounts,
     offers: record.offers,
     descriptions: record.descriptions,
     limits: record.limits,
+    hooks: record.hooks,
+    deliveries: await deliveriesOf(parts),
+    handed_back_at: record.handedBackAt,
     offer_deeds: parts.users.deeds,
     resolutions: parts.users.asked,
     assignments: parts.workers.assignments,
@@ -133,6 +143,34 @@ function namedBySession(
     return name;
   };
   return writes.map((write) => ({ ...write, session: nameOf(write.session) }));
+}
+
+/** Those of hooks that are gone, too: there are to be none. */
+async function deliveriesOf({ store, record }: Parts): Promise<FullDelivery[]> {
+  const found: FullDelivery[] = [];
+  for (const hook_id of new Set(record.hooks.map((hook) => hook.hook_id))) {
+    for (let offset = 0; ; offset += PAGE) {
+      const page = { limit: PAGE, offset };
+      const { items } = await store.deliveries.list(hook_id, page);
+      for (const { id } of items) {
+        const full = await store.deliveries.find(hook_id, id);
+        if (full) found.push(full);
+      }
+      if (items.length < PAGE) break;
+    }
+  }
+  return found;
+}
+
+/** Whether a hook that is there has anything left to start. */
+export async function isOutboxOpen(
+  store: Store,
+  { hooks }: Pick<CommitRecord, "hooks">,
+): Promise<boolean> {
+  for (const hook_id of new Set(hooks.map((hook) => hook.hook_id))) {
+    if ((await store.hooks.status(hook_id)).pending > 0) return true;
+  }
+  return false;
 }
 
 async function countersOf({ store, workers, record }: Parts): Promise<Record<string, number>> {

@@ -1,10 +1,12 @@
 import type { Plan, Rates } from "./plan.ts";
 
-/** What is left of a plan: numbers of its disturbances and operations, kinds of its rates. */
+/** What is left of a plan: numbers of its disturbances, operations and hooks, kinds of its rates. */
 export interface Kept {
   readonly rates: readonly string[];
   readonly disturbances: readonly number[];
   readonly operations: readonly number[];
+  /** Of what is done to hooks. */
+  readonly hooks: readonly number[];
   /** Faults end then. */
   readonly stretch?: number | undefined;
 }
@@ -16,27 +18,31 @@ export function everything(plan: Plan): Kept {
     rates: rates.map(([kind]) => kind),
     disturbances: plan.disturbances.map((_, i) => i),
     operations: plan.operations.map((_, i) => i),
+    hooks: plan.hooks.map((_, i) => i),
   };
 }
 
-export function planKept(plan: Plan, { rates, disturbances, operations, stretch }: Kept): Plan {
-  const kept = Object.entries(plan.rates).map(([kind, rate]) => [
+export function planKept(plan: Plan, kept: Kept): Plan {
+  const { disturbances, operations, hooks, stretch } = kept;
+  const rates = Object.entries(plan.rates).map(([kind, rate]) => [
     kind,
-    rates.includes(kind) ? rate : 0,
+    kept.rates.includes(kind) ? rate : 0,
   ]);
   return {
     ...plan,
     stretch: stretch ?? plan.stretch,
-    rates: Object.fromEntries(kept) as Rates,
+    rates: Object.fromEntries(rates) as Rates,
     disturbances: plan.disturbances.filter((_, i) => disturbances.includes(i)),
     operations: plan.operations.filter((_, i) => operations.includes(i)),
+    hooks: plan.hooks.filter((_, i) => hooks.includes(i)),
   };
 }
 
 /** As `--keep` takes it. */
-export function keepText({ rates, disturbances, operations, stretch }: Kept): string {
+export function keepText({ rates, disturbances, operations, hooks, stretch }: Kept): string {
   const parts = [`rates=${rates.join("+")}`, `disturbances=${disturbances.join("+")}`];
   parts.push(`operations=${operations.join("+")}`);
+  if (hooks.length > 0) parts.push(`hooks=${hooks.join("+")}`);
   if (stretch !== undefined) parts.push(`stretch=${stretch}`);
   return parts.join(",");
 }
@@ -49,6 +55,7 @@ export function keptOf(text: string): Kept {
     rates: words("rates"),
     disturbances: words("disturbances").map(Number),
     operations: words("operations").map(Number),
+    hooks: words("hooks").map(Number),
     stretch: stretch === undefined ? undefined : Number(stretch),
   };
 }

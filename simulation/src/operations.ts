@@ -1,6 +1,7 @@
 import type { Json } from "@engine/contract";
 import type { Clients } from "./clients.ts";
 import { changeOf, type Description } from "./descriptions.ts";
+import { applyHook, type HookChoice } from "./hook-choices.ts";
 import { applyLimit, type LimitChoice } from "./limit-choices.ts";
 import type { Operation, Plan } from "./plan.ts";
 import { TASKS } from "./programs/draw.ts";
@@ -60,6 +61,21 @@ export class Operations {
     this.#count(
       this.#parts.clients.operate(what, (engine, store) => applyLimit(choice, engine, store)),
     );
+  }
+
+  /** What somebody does about hooks. */
+  hook(choice: HookChoice): void {
+    this.#count(this.#hook(choice));
+  }
+
+  async #hook(choice: HookChoice): Promise<void> {
+    const { clients, plan } = this.#parts;
+    let told: readonly string[] = [];
+    const by = clients.account()?.id ?? null;
+    const isDone = await clients.operate(`${choice.deed} hook ${choice.name}`, async (engine) => {
+      told = await applyHook(choice, engine, { accounts: plan.accounts, by });
+    });
+    if (isDone) for (const execution_id of told) clients.know(execution_id);
   }
 
   #count(done: Promise<unknown>): void {

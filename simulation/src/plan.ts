@@ -1,4 +1,5 @@
 import { type Description, descriptionsOf } from "./descriptions.ts";
+import { type HookChoice, hookChoicesOf } from "./hook-choices.ts";
 import { type LimitChoice, limitChoicesOf } from "./limit-choices.ts";
 import type { Bounds } from "./programs/counts.ts";
 import { GUEST, GUEST_NAMESPACES, GUEST_TEXTS } from "./programs/guest-source.ts";
@@ -116,6 +117,10 @@ export interface Plan {
   readonly bounds: Bounds | undefined;
   /** What operators allow meanwhile. */
   readonly limits: readonly LimitChoice[];
+  /** What is done to hooks; none in most runs. */
+  readonly hooks: readonly HookChoice[];
+  /** Hooks that may fire in a chain. */
+  readonly hop_limit: number;
   /** Whether starts name the worker that they are to have. */
   readonly requires: boolean;
   /** Metadata and grants of workers; none in half of the runs. */
@@ -194,6 +199,9 @@ export function planOf(seed: number): Plan {
   const placing = random.fork("places");
   const places = descriptions.length > 0 ? placing.chance(0.7) : placing.chance(0.2);
   const bounds = places ? undefined : boundsOf(random.fork("bounds"));
+  const ofHooks = random.fork("hooks");
+  const hop_limit = ofHooks.pick([1, 1, 2, 3]);
+  const hooks = ofHooks.chance(0.25) ? hookChoicesOf(ofHooks, { stretch, hop_limit }) : [];
   const skewed = random.chance(0.3) && !isCalm;
   const skews = Array.from({ length: servers + workers }, () =>
     skewed ? Math.round(random.between(-3_000, 3_000)) : 0,
@@ -220,6 +228,8 @@ export function planOf(seed: number): Plan {
     counts: random.fork("counts").chance(0.3),
     bounds,
     limits: bounds === "named" ? limitChoicesOf(random.fork("limits"), stretch) : [],
+    hooks,
+    hop_limit,
     requires: random.fork("requires").chance(0.2),
     descriptions,
     isSilent: services.length > 0 && ofServices.chance(0.5),

@@ -13,10 +13,12 @@ const FIRST_SEED = 0;
 
 const programs = await loadPrograms(2);
 
-for (const [plant, { what, seenBy }] of Object.entries(PLANTED_BUGS)) {
+for (const [plant, { what, seenBy, mayShow }] of Object.entries(PLANTED_BUGS)) {
   test(`${seenBy} notices when ${what}`, async () => {
     for (let seed = FIRST_SEED; seed < FIRST_SEED + MOST_SEEDS; seed++) {
-      const { findings } = await verdictOn(await simulate(planOf(seed), { programs, plant }));
+      const plan = planOf(seed);
+      if (mayShow?.(plan) === false) continue;
+      const { findings } = await verdictOn(await simulate(plan, { programs, plant }));
       if (findings.some(({ judge }) => judge === seenBy)) return;
     }
     expect.unreachable(`${MOST_SEEDS} seeds did not notice it`);

@@ -108,6 +108,11 @@ export class Servers {
     return authSwitch(this.#config.security.auth).isOn;
   }
 
+  /** Whether they start what hooks are to start at once. */
+  get drainsAtOnce(): boolean {
+    return this.#config.hooks.event_drain;
+  }
+
   get addresses(): readonly ServerAddress[] {
     return this.#lives.map((_, i) => this.#address(i));
   }

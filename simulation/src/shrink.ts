@@ -21,7 +21,7 @@ export async function shrink(
   };
   for (let before = -1; before !== sizeOf(kept) && runs < MOST_RUNS; ) {
     before = sizeOf(kept);
-    for (const list of ["rates", "disturbances", "operations"] as const) {
+    for (const list of ["rates", "disturbances", "operations", "hooks"] as const) {
       for (let size = kept[list].length; size >= 1; size = Math.floor(size / 2)) {
         for (let at = 0; at < kept[list].length; ) {
           const rest = kept[list].filter((_, i) => i < at || i >= at + size);
@@ -37,6 +37,6 @@ export async function shrink(
   return kept;
 }
 
-function sizeOf({ rates, disturbances, operations }: Kept): number {
-  return rates.length + disturbances.length + operations.length;
+function sizeOf({ rates, disturbances, operations, hooks }: Kept): number {
+  return rates.length + disturbances.length + operations.length + hooks.length;
 }

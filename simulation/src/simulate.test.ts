@@ -11,7 +11,7 @@ import { verdictOn } from "./verdict.ts";
 const programs = await loadPrograms(2);
 const base = seedBase();
 
-test("I1 to I14, I16, I17, I20 to I22, I23 and I24 hold in 200 simulated runs, whatever breaks in them", async () => {
+test("I1 to I14 and I16 to I24 hold in 200 simulated runs, whatever breaks in them", async () => {
   expect(await broken("sqlite", 200)).toEqual([]);
 });
 
@@ -20,13 +20,13 @@ test("the same on PostgreSQL, in 15 simulated runs", async () => {
 });
 
 test("a seed gives the same run each time, to the last happening", async () => {
-  for (const plan of [3, 19, 22, 47, 75, 270].map(planOf)) await expectSame(plan);
+  for (const plan of [3, 19, 22, 40, 47, 75, 270].map(planOf)) await expectSame(plan);
 });
 
 test("so it does on PostgreSQL, however long that takes to answer", async () => {
   const source = await openSource("postgres");
   onTestFinished(() => source.close());
-  for (const plan of [3, 19].map(planOf)) await expectSame(plan, source);
+  for (const plan of [3, 19, 40].map(planOf)) await expectSame(plan, source);
 });
 
 test("seeds differ: some are calm, and all that can be broken is broken in some", () => {

@@ -8,7 +8,7 @@ import { Disturbances } from "./disturbances.ts";
 import { engineConfig } from "./engine-config.ts";
 import type { ActivitySet, Evidence, Fault } from "./evidence.ts";
 import { FunctionTime } from "./function-time.ts";
-import { gather } from "./gather.ts";
+import { gather, isOutboxOpen } from "./gather.ts";
 import { withServices } from "./invariants/seen-workers.ts";
 import type { LoadedPrograms } from "./load-programs.ts";
 import { Network } from "./network.ts";
@@ -175,6 +175,7 @@ export async function simulate(
     clients,
     record,
     accounts,
+    bans: plan.hooks.length > 0,
     note,
     isRough: rough,
     activity: (set) => void activities.push(set),
@@ -227,6 +228,7 @@ export async function simulate(
       world.after(description.at, () => operator.describe(worker, description));
     }
     for (const choice of plan.limits) world.after(choice.at, () => operator.allow(choice));
+    for (const choice of plan.hooks) world.after(choice.at, () => operator.hook(choice));
     for (const choice of plan.services) world.after(choice.at, () => users.begin(choice));
     new Answers({
       world,
@@ -261,8 +263,15 @@ export async function simulate(
       return restSince !== undefined && world.now >= restSince + LINGER_MS;
     };
     const over = () => isAtRest() || limit(calm_at + REST_MS);
-    const happens = await world.run(over);
-    if (!isAtRest()) stuck = whyStuck();
+    let happens = await world.run(over);
+    let isOpen = await isOutboxOpen(store, record);
+    // What was tried in vain is tried again some time later.
+    while (isOpen && happens && !limit(calm_at + REST_MS)) {
+      restSince = undefined;
+      happens = await world.run(over);
+      isOpen = await isOutboxOpen(store, record);
+    }
+    if (isOpen || !isAtRest()) stuck = whyStuck();
     if (!happens) stuck ??= "nothing is left to happen";
   } catch (error) {
     problems.push(
@@ -273,7 +282,16 @@ export async function simulate(
     removePort();
   }
   const evidence = await gather({
-    base: { seed: plan.seed, began_at, calm_at, ended_at: world.now, stuck, servers: plan.servers },
+    base: {
+      seed: plan.seed,
+      began_at,
+      calm_at,
+      ended_at: world.now,
+      stuck,
+      servers: plan.servers,
+      hop_limit: plan.hop_limit,
+      drains_at_once: servers.drainsAtOnce,
+    },
     store,
     values,
     record,
@@ -286,6 +304,7 @@ export async function simulate(
     watch,
     faults,
     activities,
+    accounts,
     longest: {
       longest_question: rates.store_slow > 0 ? SLOW_QUESTION_MS : QUESTION_MS,
       longest_message: rates.delay > 0 ? SLOW_MESSAGE_MS : MESSAGE_MS,

@@ -238,12 +238,15 @@ export function createEngine(given: EnginePorts): Engine {
   const tries = new DeliveryTries({ ports, starts, judge });
   const drain = new Drain({ ports, bus, replicas, tries });
   const hookMasks = new HookMasks({ ports, masks, epochs });
-  epochs.onChange("hooks", () => void store.outbox.refresh());
   const hooksChanged = async () => {
-    await store.outbox.refresh();
-    epochs.raised("hooks");
+    try {
+      await store.outbox.refresh();
+    } finally {
+      // It is written, whether or not it could be read here.
+      epochs.raised("hooks");
+      drain.wake();
+    }
     await hookMasks.keep();
-    drain.wake();
   };
   hookDeclarations.onChange(hooksChanged);
   const hooks = new Hooks({

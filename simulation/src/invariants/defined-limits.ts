@@ -1,27 +1,20 @@
 /** What operators allowed under a name when something happened, by what the store was told and when. */
 import type { Commit, Evidence, LimitDefined } from "../evidence.ts";
+import { FIRST_SPAN, statesFor } from "./states.ts";
 
 /** Null: under that name nobody allows anything. */
 type Definition = LimitDefined["definition"];
 type State = Pick<LimitDefined, "definition" | "span">;
 
-const UNDEFINED: State = { definition: null, span: { began: 0, settled: 0 } };
+const UNDEFINED: State = { definition: null, span: FIRST_SPAN };
 
-/**
- * What a transaction may have found: more than one thing only where operators wrote in the same moment.
- */
+/** What a transaction may have found, see {@link statesFor}. */
 export function definitionsFor(
-  { span }: Pick<Commit, "span">,
+  commit: Pick<Commit, "span">,
   name: string,
   { limits }: Pick<Evidence, "limits">,
 ): readonly State[] {
-  const states = [UNDEFINED, ...limits.filter((one) => one.name === name)];
-  return states.filter((state) => {
-    const isOver = states.some(
-      (other) => other.span.began > state.span.settled && other.span.settled < span.began,
-    );
-    return state.span.began <= span.settled && !isOver;
-  });
+  return statesFor(commit, [UNDEFINED, ...limits.filter((one) => one.name === name)]);
 }
 
 /** What holds when nothing has been written for a while. */

@@ -1,6 +1,7 @@
 /** What executions were started with, by hand of those who judge them. */
-import { decode } from "@engine/contract";
+import { decode, type ExecutionRow } from "@engine/contract";
 import type { Evidence } from "../evidence.ts";
+import { ownProgram } from "../programs/hooked.ts";
 import type { ProgramInput } from "../programs/program.ts";
 import { storedForm } from "./recorded-calls.ts";
 
@@ -18,9 +19,14 @@ export function inputOf(execution_id: string, evidence: Evidence): ProgramInput 
 
 function inputsOf(evidence: Evidence): Inputs {
   return new Map(
-    evidence.executions.map(({ row: { execution_id, input } }) => [
-      execution_id,
-      decode(storedForm(input, evidence)) as ProgramInput,
-    ]),
+    evidence.executions.map(({ row }) => [row.execution_id, programInput(row, evidence)]),
   );
+}
+
+/** What hooks start has an envelope for its input, and a program of its own. */
+function programInput(
+  { workflow, input }: Pick<ExecutionRow, "workflow" | "input">,
+  evidence: Evidence,
+): ProgramInput {
+  return ownProgram(workflow) ?? (decode(storedForm(input, evidence)) as ProgramInput);
 }

@@ -1,7 +1,6 @@
 /**
  * All invariants of design/reliability.md that the engine has something to keep by today. Not among
- * them: I18 and I19 (hooks), of I20 the approvals, of I23 the deliveries, which come with
- * them. Of I20 the principals of executions are judged.
+ * them: of I20 the approvals, which come with them. Of I20 the principals of executions are judged.
  */
 import type { Evidence } from "../evidence.ts";
 import { acknowledgedStarts } from "./acknowledged-starts.ts";
@@ -12,6 +11,8 @@ import { consumedOnce } from "./consumed-once.ts";
 import { denseLogs } from "./dense-logs.ts";
 import type { Excuse, Excused, ExcuseName } from "./excuses.ts";
 import { hiddenValues } from "./hidden-values.ts";
+import { hookDeliveries } from "./hook-deliveries.ts";
+import { hookStarts } from "./hook-starts.ts";
 import { limits } from "./limits.ts";
 import { liveValues } from "./live-values.ts";
 import { noDivergence } from "./no-divergence.ts";
@@ -50,7 +51,7 @@ const INVARIANTS: Readonly<Record<string, Invariant>> = {
   },
   ...{ capacity, progressToRest, resting, streamOrder, scheduleTicks, retained },
   ...{ pinnedVersions, possibleOutputs, hiddenValues, usablePrincipals, serviceChanges },
-  ...{ limits, refusedStarts },
+  ...{ limits, refusedStarts, hookDeliveries, hookStarts },
 };
 
 /** The names of all that judge. */

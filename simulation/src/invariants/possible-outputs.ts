@@ -4,6 +4,7 @@ import { possibleEnds } from "../programs/possible-ends.ts";
 import type { ProgramInput } from "../programs/program.ts";
 import { rootOf, undisturbed } from "./engine-ends.ts";
 import { type Excuse, uncounted } from "./excuses.ts";
+import { inputOf } from "./inputs.ts";
 import { storedForm } from "./recorded-calls.ts";
 import type { Violation } from "./violation.ts";
 
@@ -16,8 +17,8 @@ export function possibleOutputs(
   const ended = evidence.executions.filter(({ row }) => isTerminal(row.state));
   return ended.flatMap(({ row }) => {
     if (!ofItself.has(row) && excuse("ended from outside")) return [];
-    const { execution_id, state, input, output, failure } = row;
-    const { program, path } = decode(storedForm(input, evidence)) as ProgramInput;
+    const { execution_id, state, output, failure } = row;
+    const { program, path } = inputOf(execution_id, evidence) as ProgramInput;
     const possible = possibleEnds(program, path);
     const say = (message: string): Violation[] => [{ invariant: "output", execution_id, message }];
     if (state === "COMPLETED") {

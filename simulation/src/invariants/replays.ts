@@ -8,6 +8,8 @@ import {
   guidingProgram,
   heavyProgram,
   hiddenProgram,
+  hookedParent,
+  hookedProgram,
   jointProgram,
   keyedProgram,
   labelledProgram,
@@ -28,7 +30,7 @@ import { onUncaught } from "../uncaught.ts";
 
 const WORKFLOWS = [
   ...[program, limitedProgram, heavyProgram, guest],
-  ...[countedProgram, seatedProgram],
+  ...[countedProgram, seatedProgram, hookedProgram, hookedParent],
   ...[keyedProgram, sharedProgram, jointProgram, strictProgram],
   ...[placedProgram, labelledProgram, hiddenProgram, guidingProgram],
 ];

@@ -12,7 +12,7 @@ const OF_BODY = { process: "w1-1", execution_id: "e1", generation: 1 };
 const SENT = { server: "s1", worker: "w1", execution_id: "e1", generation: 1 };
 
 const disabled = (at: number): PrincipalChange => ({
-  ...{ at, principal: ADA, enabled: false, has_role: true },
+  ...{ at, principal: ADA, enabled: false, banned: false, has_role: true },
 });
 const enabled = (at: number): PrincipalChange => ({ ...disabled(at), enabled: true });
 

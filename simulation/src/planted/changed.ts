@@ -1,17 +1,6 @@
 import type { Change } from "@engine/contract";
 import type { Changed, Decide, Store } from "@engine/store";
-
-/** The same, but for some methods. */
-export function changed<Whole extends object>(whole: Whole, methods: Partial<Whole>): Whole {
-  return new Proxy(whole, {
-    get(target, name) {
-      const own: unknown = Reflect.get(methods, name);
-      if (own !== undefined) return own;
-      const member: unknown = Reflect.get(target, name);
-      return typeof member === "function" ? member.bind(target) : member;
-    },
-  });
-}
+import { changed } from "../changed.ts";
 
 /** The same store, but for some methods of one of its ports. */
 export function changedPort<Port extends keyof Store>(

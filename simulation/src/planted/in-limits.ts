@@ -1,6 +1,7 @@
 import { EngineError, type NewExecution, type ResolvedLimit } from "@engine/contract";
 import type { Store } from "@engine/store";
-import { changed, changedPort } from "./changed.ts";
+import { changed } from "../changed.ts";
+import { changedPort } from "./changed.ts";
 import type { PlantedBugs } from "./planted-bug.ts";
 
 /** Bugs of how many may run at a time, and of what starts and calls say of a worker. */

@@ -6,7 +6,7 @@ import {
   type WorkerProtocol,
 } from "@engine/contract";
 import type { Engine } from "@engine/server";
-import { changed } from "./changed.ts";
+import { changed } from "../changed.ts";
 import type { PlantedBugs } from "./planted-bug.ts";
 
 /** Bugs of servers and workers, and of what is between them. */

@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { loadPrograms } from "../load-programs.ts";
 import { BOUNDED_WORKFLOWS, COUNTED_WORKFLOWS } from "./counts.ts";
 import { GUEST, GUEST_NAMESPACES, guestSource } from "./guest-source.ts";
+import { HOOKED_WORKFLOWS } from "./hooked.ts";
 import * as interpreter from "./interpreter.ts";
 import { PROGRESS_MARK, TERMINAL } from "./program.ts";
 import { PROGRAM_WORKFLOWS, programSource } from "./program-source.ts";
@@ -56,6 +57,7 @@ test("it can be registered, and has the workflows", async () => {
     [
       ...[...PROGRAM_WORKFLOWS, ...PLACED_WORKFLOWS, GUIDING_WORKFLOW, ...COUNTED_WORKFLOWS],
       ...Object.values(BOUNDED_WORKFLOWS).flat(),
+      ...HOOKED_WORKFLOWS,
     ].sort(),
   );
 });

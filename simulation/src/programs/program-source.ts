@@ -6,7 +6,7 @@ export const PROGRAM_WORKFLOWS = ["program", "limited_program", "heavy_program"]
 /** Files of `author/`, each behind what it imports. */
 const FILES = [
   ...["result-of", "digest", "spoil", "surroundings", "slow-schema", "traced"],
-  ...["steps", "pass", "interpret", "workflows", "placed", "counted", "bounded"],
+  ...["steps", "pass", "interpret", "workflows", "placed", "counted", "bounded", "hooked"],
 ];
 const OF_THIS_FOLDER = /^import [^;]*? from "\.[^"]*";\n/gm;
 const OF_THE_SDK = /^import (type )?\{([^}]*)\} from "(@engine\/sdk(?:\/routing)?)";\n/gm;

@@ -2,6 +2,7 @@ import { type ExecutionRow, isTerminal } from "@engine/contract";
 import type {
   Changed,
   HeldAttributes,
+  HookRow,
   LimitRow,
   PrincipalRow,
   ServiceRow,
@@ -12,6 +13,7 @@ import { ACCOUNT_ROLE } from "../accounts.ts";
 import type {
   Commit,
   Deletion,
+  HookWritten,
   LimitDefined,
   OfferChange,
   PrincipalChange,
@@ -32,12 +34,15 @@ export class CommitRecord {
   readonly offers: OfferChange[] = [];
   readonly descriptions: WorkerDescribed[] = [];
   readonly limits: LimitDefined[] = [];
+  readonly hooks: HookWritten[] = [];
   /** Every session that was ever opened, by the hashes of the secrets it was known under. */
   readonly sessions: Map<string, string> = new Map();
   /** Executions that have not ended, as they were committed last. */
   readonly open: Map<string, ExecutionRow> = new Map();
   /** Workers that operators want to do nothing, as it was written last. */
   readonly shut: Set<string> = new Set();
+  /** When dead deliveries were handed back last. */
+  handedBackAt: number | null = null;
   /** When something became durable last. */
   lastAt: number;
   readonly #world: World;
@@ -79,11 +84,12 @@ export class CommitRecord {
   }
 
   /** A principal as a change of it has left it. */
-  principal({ id, subject, enabled, roles }: PrincipalRow): void {
+  principal({ id, subject, enabled, banned, roles }: PrincipalRow): void {
     const hasRole = roles.includes(ACCOUNT_ROLE);
-    this.principals.push({ at: this.#world.now, principal: id, enabled, has_role: hasRole });
+    const at = this.#world.now;
+    this.principals.push({ at, principal: id, enabled, banned, has_role: hasRole });
     this.#world.trace.say("world", () => {
-      const state = enabled ? "is enabled" : "is disabled";
+      const state = enabled ? "is enabled" : banned ? "is banned" : "is disabled";
       return `${subject} ${state}${hasRole ? "" : " and has no role"}`;
     });
   }
@@ -112,6 +118,34 @@ export class CommitRecord {
     const definition = row ? { concurrency: row.concurrency, rate: row.rate } : null;
     this.limits.push({ at, span, name, definition });
     this.#world.trace.say("world", () => `limit ${name} is ${JSON.stringify(definition)}`);
+  }
+
+  /** A hook as a write has left it. */
+  hooked(row: HookRow, began: number): void {
+    this.#hook({ hook_id: row.id, name: row.name, row }, began);
+  }
+
+  /** Whatever hook had the name is gone. */
+  unhooked(name: string, began: number): void {
+    const hook_id = this.hooks.findLast((hook) => hook.name === name)?.hook_id;
+    if (hook_id !== undefined) this.#hook({ hook_id, name, row: null }, began);
+  }
+
+  handedBack(): void {
+    this.handedBackAt = this.#world.now;
+  }
+
+  #hook(written: Pick<HookWritten, "hook_id" | "name" | "row">, began: number): void {
+    const at = this.#world.now;
+    const span = { began, settled: this.moment() };
+    this.hooks.push({ at, span, ...written });
+    this.#world.trace.say("world", () => {
+      const { name, row } = written;
+      if (!row) return `hook ${name} is gone`;
+      const { enabled, selectors, workflow, principal, revision } = row;
+      const what = `${selectors.join(" or ")} → ${workflow} as ${principal}`;
+      return `hook ${name} is ${enabled ? "on" : "off"}: ${what}, revision ${revision}`;
+    });
   }
 
   /** What operators have said of a worker. */

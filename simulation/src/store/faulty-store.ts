@@ -2,10 +2,12 @@ import { EngineError } from "@engine/contract";
 import {
   type AdmittedSession,
   type Changed,
+  type HookRow,
   type Interpose,
   interposed,
   type LimitRow,
   type OpenedSession,
+  type Outbox,
   type PrincipalRow,
   type ServiceRow,
   type Store,
@@ -20,6 +22,7 @@ import type { Random } from "../random.ts";
 import type { World } from "../world.ts";
 import type { CommitRecord, RegisteredVersions } from "./commit-record.ts";
 import type { Room } from "./room.ts";
+import { SeenOutbox } from "./seen-outbox.ts";
 
 export interface StoreFaults {
   readonly random: Random;
@@ -78,20 +81,24 @@ export function faultyStore(parts: FaultyStoreParts): Store {
         "replicas.remove": (replica: string) => access.ask(async () => room.remove(replica)),
       }
     : {};
-  return interposed(
+  const seen = interposed(
     store,
     (method, call) => (ofRoom[method.name] as StoreCall | undefined) ?? access.asked(method, call),
   );
+  return { ...seen, outbox: access.outbox };
 }
 
 class Access {
   readonly #parts: FaultyStoreParts;
+  readonly #outbox: SeenOutbox;
   readonly #random: Record<"delay" | "slow" | "error" | "unknown", Random>;
   #queue: Job[] = [];
   #isFlushing = false;
 
   constructor(parts: FaultyStoreParts) {
     this.#parts = parts;
+    const { store, room } = parts;
+    this.#outbox = new SeenOutbox({ store, ask: room && ((question) => this.ask(question)) });
     const { random } = parts.faults;
     this.#random = {
       delay: random.fork("delay"),
@@ -99,6 +106,10 @@ class Access {
       error: random.fork("error"),
       unknown: random.fork("unknown"),
     };
+  }
+
+  get outbox(): Outbox {
+    return this.#outbox.outbox;
   }
 
   /** What its kind says comes back in the time of the run: else a seed would not give the same one. */
@@ -178,7 +189,9 @@ class Access {
       return;
     }
     const isUnknown = this.#happens("unknown", rates.store_unknown);
+    const noticed = this.#outbox.begin();
     const settled = await this.#work(() => this.#doAll(jobs));
+    const hooks = noticed();
     if (isUnknown) {
       faults.note({ kind: "store_unknown", ...who });
       world.trace.say(server.name, () => `has written, and does not know: ${namesOf(jobs)}`);
@@ -190,6 +203,7 @@ class Access {
         else if (result?.status === "fulfilled") resolve(result.value);
         else reject(result?.reason);
       }
+      if (!isUnknown && hooks.length > 0) this.#outbox.tell(hooks);
       this.#over();
     });
   }
@@ -218,6 +232,12 @@ class Access {
     if (name === "workers.changeAttributes" && value) record.described(value as WorkerRow, began);
     if (name === "limits.set") record.defined(args[0] as string, value as LimitRow, began);
     if (name === "limits.delete" && value) record.defined(args[0] as string, undefined, began);
+    if (name === "hooks.create" || name === "hooks.change") {
+      // One that is not there, or was changed meanwhile, stays as it is.
+      if (typeof value === "object") record.hooked(value as HookRow, began);
+    }
+    if (name === "hooks.delete" && value !== undefined) record.unhooked(args[0] as string, began);
+    if (name === "deliveries.retry" || name === "deliveries.retryMany") record.handedBack();
     if (name === "workers.desire" && value) record.desired(value as WorkerRow);
     if (CHANGES_SERVICE.has(name) && value) record.service(server.id, value as ServiceRow);
     if (name === "services.delete" && value) record.service(server.id, undefined);

@@ -2,7 +2,7 @@ import { openPostgresStore, type Store } from "@engine/store";
 import { startTestPostgres } from "@engine/store/test-postgres";
 import { Client } from "pg";
 import type { Clock } from "../clock.ts";
-import type { StoreSource } from "./store-source.ts";
+import { HOOKS, type StoreSource } from "./store-source.ts";
 
 /** Runs on one database; the next ones get another, as tables that are emptied again and again grow. */
 const BATCH = 100;
@@ -34,8 +34,12 @@ export async function postgresSource(): Promise<StoreSource> {
   };
 }
 
-/** They have one row, which is always there. */
-const FIRST_EPOCHS = "UPDATE epochs SET identity = 0, masks = 0, services = 0, catalog = 0";
+/**
+ * They have one row, which is always there. By that of hooks stores know whether what they remember of
+ * those is old: it never comes back.
+ */
+const FIRST_EPOCHS =
+  "UPDATE epochs SET identity = 0, masks = 0, services = 0, catalog = 0, hooks = hooks + 1";
 
 /**
  * Runs on one database, which is emptied before each. They also share the stores, as connecting takes
@@ -79,6 +83,7 @@ class Batch {
     this.#clocks = clocks;
     this.#seeds.add(seed);
     await this.#client.query(this.#empty);
+    for (const { outbox } of this.#stores) await outbox.refresh();
     return this.#stores.slice(0, clocks.length);
   }
 
@@ -94,7 +99,7 @@ class Batch {
     this.#clocks = [];
     const url = this.#url;
     const opening = Array.from({ length: SERVERS }, (_, at) =>
-      openPostgresStore({ url, clock: () => this.#clocks[at]?.read() ?? 0 }),
+      openPostgresStore({ url, clock: () => this.#clocks[at]?.read() ?? 0, hooks: HOOKS }),
     );
     this.#stores = await Promise.all(opening);
     this.#seeds.clear();

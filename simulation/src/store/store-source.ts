@@ -1,4 +1,4 @@
-import { openSqliteStore, type Store } from "@engine/store";
+import { type OutboxOptions, openSqliteStore, type Store } from "@engine/store";
 import type { Clock } from "../clock.ts";
 
 /** Where the stores of runs come from. */
@@ -22,6 +22,13 @@ export interface RunStores {
   close(): Promise<void>;
 }
 
+/** Values that are soon large; and hooks as they are at each commit, on a database elsewhere, too. */
+export const HOOKS: OutboxOptions = {
+  enabled: true,
+  max_value_bytes: 1_024,
+  snapshot_ttl_seconds: 0,
+};
+
 /** In memory, and in this process: its work takes turns of the event loop, and always as many. */
 export function sqliteSource(): StoreSource {
   return {
@@ -32,6 +39,7 @@ export function sqliteSource(): StoreSource {
         path: ":memory:",
         synchronous: "normal",
         clock: () => clock?.read() ?? 0,
+        hooks: HOOKS,
       });
       return { ofServers: clocks.map(() => store), close: () => store.close() };
     },

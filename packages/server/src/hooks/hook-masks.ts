@@ -4,7 +4,7 @@ import type { EnginePorts } from "../engine-ports.ts";
 import type { MaskSets } from "../secrets/mask-set.ts";
 
 interface Parts {
-  readonly ports: Pick<EnginePorts, "store" | "setTimer">;
+  readonly ports: Pick<EnginePorts, "store" | "setTimer" | "log">;
   readonly masks: Pick<MaskSets, "known" | "current">;
   readonly epochs: Pick<EpochWatch, "onChange">;
 }
@@ -29,7 +29,7 @@ export class HookMasks implements Domain {
       if (!masker) throw new Error("what is masked is not known now");
       return masker.json(json);
     });
-    epochs.onChange("hooks", () => void this.keep());
+    epochs.onChange("hooks", () => void this.#look());
   }
 
   async recover(): Promise<void> {
@@ -39,6 +39,18 @@ export class HookMasks implements Domain {
   close(): void {
     this.#isClosed = true;
     this.#cancel?.();
+  }
+
+  /** Some were changed: whether there are any may be known only once they are read. */
+  async #look(): Promise<void> {
+    const { store, log } = this.#parts.ports;
+    try {
+      await store.outbox.refresh();
+    } catch (error) {
+      // What is known of them serves until it is too old, and is then read before the next commit.
+      log.warn({ err: error }, "could not read which hooks have changed");
+    }
+    await this.keep();
   }
 
   /** Resolves once it is known what is masked, where there are hooks; from then on that is kept so. */

@@ -1,0 +1,54 @@
+import type { DeliveryListener, Outbox, Store, WrittenDelivery } from "@engine/store";
+import { changed } from "../changed.ts";
+
+interface SeenOutboxParts {
+  readonly store: Pick<Store, "outbox">;
+  /** Asks a database elsewhere; undefined where the store is the server's own, in its process. */
+  readonly ask: (<Answer>(question: () => Promise<Answer>) => Promise<Answer>) | undefined;
+}
+
+/**
+ * The outbox as one server sees it. Servers share a store here: each is told of the deliveries of its own
+ * commits alone, once these are answered, and of none whose answer was lost.
+ */
+export class SeenOutbox {
+  readonly outbox: Outbox;
+  readonly #inner: Outbox;
+  readonly #listeners = new Set<DeliveryListener>();
+  #redact: Parameters<Outbox["redactWith"]>[0] | undefined;
+
+  constructor({ store, ask }: SeenOutboxParts) {
+    this.#inner = store.outbox;
+    const inner = this.#inner;
+    this.outbox = changed(inner, {
+      redactWith: (redact) => {
+        this.#redact = redact;
+      },
+      onDeliveries: (listener) => {
+        this.#listeners.add(listener);
+        return () => void this.#listeners.delete(listener);
+      },
+      // It reads the hooks.
+      ...(ask && { refresh: () => ask(() => inner.refresh()) }),
+    });
+  }
+
+  /**
+   * Before something of this server is committed: its envelopes know what this server knows of secrets.
+   *
+   * @returns To be called once it is: says which deliveries there are.
+   */
+  begin(): () => readonly WrittenDelivery[] {
+    if (this.#redact) this.#inner.redactWith(this.#redact);
+    const noticed: WrittenDelivery[] = [];
+    const stop = this.#inner.onDeliveries((written) => void noticed.push(...written));
+    return () => {
+      stop();
+      return noticed;
+    };
+  }
+
+  tell(written: readonly WrittenDelivery[]): void {
+    for (const listener of [...this.#listeners]) listener(written);
+  }
+}
