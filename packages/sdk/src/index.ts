@@ -1,6 +1,6 @@
 // The authoring API. Adding a line makes something public.
 
-export type { Duration, Failure, RoutingInput } from "@engine/contract";
+export type { Duration, Failure, HookEnvelope, RoutingInput } from "@engine/contract";
 export {
   type CallOptions,
   call,

@@ -91,8 +91,13 @@ export function sweepHolders(buckets: readonly string[]): Sql {
   return sql`DELETE FROM limit_holders AS h WHERE h.bucket ${anyOf(buckets)} AND NOT ${HOLDS}`;
 }
 
+/**
+ * Removes first claims that no rate looks back at any more. On SQLite those of all buckets, by the index of
+ * when they expire: those of one bucket would be looked for among all that it has.
+ */
 export function sweepStarts(buckets: readonly string[], at: number): Sql {
-  return sql`DELETE FROM limit_starts WHERE bucket ${anyOf(buckets)} AND expires_at <= ${at}`;
+  const expired = sql`DELETE FROM limit_starts WHERE expires_at <= ${at}`;
+  return sql`${{ sqlite: expired, postgres: sql`${expired} AND bucket ${anyOf(buckets)}` }}`;
 }
 
 export interface StoredHolders {
@@ -157,18 +162,22 @@ export function rates(asked: LimitsAsked, at: number): Sql<StoredRate> {
   );
   const counted = sql`FROM limit_starts AS s
     WHERE s.bucket = a.bucket AND s.started_at > ${at} - a.period_ms`;
+  const askedRates = sql`
+    SELECT r.bucket, r.count, r.period_ms FROM ${declared}
+    UNION ALL
+    SELECT r.bucket, l.rate_count, l.rate_period_ms FROM ${named}
+      JOIN limits AS l ON l.name = r.name WHERE l.rate_count IS NOT NULL`;
+  // Which one has to pass is looked for only where there is no room: each claim would sort all that count.
   return sql`
-    SELECT a.bucket, a.count, a.period_ms,
-      (SELECT count(*) ${counted}) AS started,
-      (SELECT started_at FROM (
-        SELECT s.started_at, row_number() OVER (ORDER BY s.started_at DESC) AS n ${counted}) AS last
-        WHERE last.n = a.count) AS freeing,
-      (SELECT min(s.started_at) ${counted}) AS oldest
+    SELECT a.bucket, a.count, a.period_ms, a.started,
+      CASE WHEN a.started >= a.count THEN (
+        SELECT started_at FROM (
+          SELECT s.started_at, row_number() OVER (ORDER BY s.started_at DESC) AS n ${counted}
+        ) AS last WHERE last.n = a.count
+      ) END AS freeing,
+      (SELECT s.started_at ${counted} ORDER BY s.started_at LIMIT 1) AS oldest
     FROM (
-      SELECT r.bucket, r.count, r.period_ms FROM ${declared}
-      UNION ALL
-      SELECT r.bucket, l.rate_count, l.rate_period_ms FROM ${named}
-        JOIN limits AS l ON l.name = r.name WHERE l.rate_count IS NOT NULL
+      SELECT a.*, (SELECT count(*) ${counted}) AS started FROM (${askedRates}) AS a
     ) AS a`;
 }
 

@@ -20,13 +20,16 @@ export interface LimitReading {
 }
 
 /**
- * What has to be asked, behind the locks of the buckets, to judge claims under some limits. What is left
- * behind there is removed first, unless it is only to be looked at.
+ * How those who have a place are counted. `swept`: what is left behind is removed first. `exact`: it is left
+ * there and not counted. `most`: it is counted too, which costs least.
  */
+export type HolderCount = "swept" | "exact" | "most";
+
+/** What has to be asked, behind the locks of the buckets, to judge claims under some limits. */
 export function readLimits(
   asked: LimitsAsked,
   execution_ids: readonly string[],
-  { at, isLook = false }: { readonly at: number; readonly isLook?: boolean },
+  { at, count = "swept" }: { readonly at: number; readonly count?: HolderCount },
 ): LimitReading {
   const parts: { readonly query: Sql; readonly take?: Take }[] = [];
   const { held, rates: declared, named, buckets } = asked;
@@ -37,13 +40,13 @@ export function readLimits(
   }
   if (held.size > 0) {
     const take: Take = (states, rows) => states.addHolders(rows as StoredHolders[]);
-    if (!isLook) parts.push({ query: sweepHolders([...held]) });
-    const which = isLook ? HOLDS : undefined;
+    if (count === "swept") parts.push({ query: sweepHolders([...held]) });
+    const which = count === "exact" ? HOLDS : undefined;
     parts.push({ query: holders([...held], execution_ids, which), take });
   }
   if (declared.size > 0 || named.size > 0) {
     const take: Take = (states, rows) => states.addRates(rows as StoredRate[]);
-    if (!isLook) parts.push({ query: sweepStarts(buckets, at) });
+    if (count !== "exact") parts.push({ query: sweepStarts(buckets, at) });
     parts.push({ query: rates(asked, at), take });
   }
   return {

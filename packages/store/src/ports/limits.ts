@@ -119,7 +119,7 @@ export const LIMITS: Operations<LimitPort> = {
     const asked = new LimitsAsked();
     asked.add(limits);
     const at = yield* now();
-    const reading = readLimits(asked, [claim.execution_id], { at, isLook: true });
+    const reading = readLimits(asked, [claim.execution_id], { at, count: "exact" });
     const states = new BucketStates();
     reading.take(states, yield* together(...reading.queries));
     // It would be the next claim.
