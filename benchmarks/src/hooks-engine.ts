@@ -4,7 +4,7 @@ import type { HttpClient } from "./http-client.ts";
 import type { Bench } from "./measure.ts";
 
 const WORKFLOWS = "benchmarks/src/workflows/hooks-workflows.ts";
-export const TARGET = "bench/landed";
+const TARGET = "bench/landed";
 
 /** An engine of its own that also knows what hooks wait for and what they start. */
 export async function startHooksEngine(

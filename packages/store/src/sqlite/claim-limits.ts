@@ -1,11 +1,12 @@
 import type { ConcurrencyDenial, ExecutionRow, LimitDenial, ResolvedLimit } from "@engine/contract";
 import { BucketStates } from "../limits/bucket-states.ts";
-import { claimRecords, denial, roomDenial } from "../limits/claim-limits.ts";
-import { LimitsAsked, sweepHolders } from "../limits/limit-queries.ts";
+import { type ClaimRecords, claimRecords, denial, roomDenial } from "../limits/claim-limits.ts";
+import { LimitsAsked } from "../limits/limit-queries.ts";
 import { type HolderCount, readLimits } from "../limits/read-limits.ts";
 import { writeLimits } from "../limits/write-limits.ts";
 import { rendered, type Sql } from "../operations/sql.ts";
 import type { Bindable, Connection } from "./connection.ts";
+import { isDue, KnownRoom } from "./known-room.ts";
 
 type Claim = Pick<ExecutionRow, "execution_id" | "generation" | "state">;
 
@@ -15,37 +16,35 @@ interface Judged {
   readonly at: number;
 }
 
-/**
- * What was left behind goes each time that a bucket has grown by a quarter or so: it is never much more
- * than what holds a place, and each claim pays for a few rows.
- */
-function isSweepDue(held: number): boolean {
-  const step = Math.max(LEAST_SWEPT, 2 ** (Math.floor(Math.log2(held)) - 2));
-  return held > 0 && held % step === 0;
-}
-
-const LEAST_SWEPT = 8;
+/** Of buckets about which a claim has nothing to ask. */
+const NOTHING_READ = new BucketStates();
 
 /** Counts what claims are under, inside of their transactions: there is one at a time. */
 export class ClaimLimits {
   readonly #connection: Connection;
+  readonly #room = new KnownRoom();
 
   constructor(connection: Connection) {
     this.#connection = connection;
+    connection.remember(() => this.#room.forget());
   }
 
   /** Why a claim gets no place; where it does, what is counted by others is written. */
   take(limits: readonly ResolvedLimit[], claim: Claim, at: number): LimitDenial | undefined {
+    if (claim.state !== "CANCELLING" && this.#room.has(limits, at)) {
+      this.#write(claimRecords(limits, claim, at, NOTHING_READ));
+      this.#room.grown(limits);
+      return undefined;
+    }
     const { states, denied } = this.#judge({ limits, claim, at }, (read) =>
       denial(limits, claim, read),
     );
     if (denied) return denied;
-    const crowded = limits.filter(({ kind, bucket }) => {
-      return kind !== "rate" && isSweepDue(states.held(bucket));
+    this.#write(claimRecords(limits, claim, at, states));
+    this.#room.counted(limits, at, (limit) => {
+      if (limit.kind === "concurrency") return states.held(limit.bucket) + 1;
+      return states.started(limit.bucket, limit).started + 1;
     });
-    // Before this one is among them, whose execution does not say yet that it has the place.
-    if (crowded.length > 0) this.#ask(sweepHolders(crowded.map(({ bucket }) => bucket)));
-    for (const query of writeLimits(claimRecords(limits, claim, at, states))) this.#ask(query);
     return undefined;
   }
 
@@ -60,15 +59,18 @@ export class ClaimLimits {
   }
 
   /**
-   * Who has left a place behind is looked for only where none is free: each claim would look at all who
-   * have one.
+   * Who has left a place behind is looked for where none is free, and now and then: each claim would look
+   * at all who have one.
    */
   #judge<Denied>(
     of: Judged,
     judge: (read: BucketStates) => Denied | undefined,
   ): { readonly states: BucketStates; readonly denied: Denied | undefined } {
     const most = this.#read(of, "most");
-    if (judge(most) === undefined) return { states: most, denied: undefined };
+    const isCrowded = of.limits.some(({ kind, bucket }) => {
+      return kind !== "rate" && isDue(most.held(bucket));
+    });
+    if (!isCrowded && judge(most) === undefined) return { states: most, denied: undefined };
     const states = this.#read(of, "swept");
     return { states, denied: judge(states) };
   }
@@ -83,6 +85,10 @@ export class ClaimLimits {
       reading.queries.map((query) => this.#ask(query)),
     );
     return states;
+  }
+
+  #write(records: ClaimRecords): void {
+    for (const query of writeLimits(records)) this.#ask(query);
   }
 
   #ask(query: Sql): readonly unknown[] {
