@@ -431,7 +431,7 @@ test("AUTH-23 a principal in use is deleted by force alone, and a later one of i
   const refused = await ask("DELETE", `${PRINCIPALS}/bot`);
   expect([refused.status, refused.body.error]).toMatchObject([
     409,
-    { code: "principal_in_use", details: { keys: 1, executions: 0, schedules: 0 } },
+    { code: "principal_in_use", details: { keys: 1, executions: 0, schedules: 0, hooks: 0 } },
   ]);
   expect(key).toBeDefined();
   expect((await ask("DELETE", `${PRINCIPALS}/bot?force=true`)).status).toBe(204);

@@ -74,6 +74,16 @@ test("HOOK-30 an event starts the target at once, in one execution whose id foll
   });
 });
 
+test("HOOK-27 what a hook starts is given to a free worker at once, without any time passing", async () => {
+  await using t = await started();
+  await hook(t);
+  const worker = await t.worker();
+  const { execution_id } = await t.run({ card: 1 });
+  const given = [await worker.next("assign"), await worker.next("assign")];
+  const { execution_id: target } = await only(t);
+  expect(given).toMatchObject([{ execution_id }, { execution_id: target }]);
+});
+
 test("HOOK-33 a hook that is fired by its own target fires at hops 0, 1 and 2 and is dead at 3", async () => {
   await using t = await started();
   await hook(t, { selectors: ["execution:default:*:created"] });

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { PrincipalPatch, PrincipalRow } from "../ports/principals.ts";
 import type { Store } from "../store.ts";
+import { newHook } from "./hooked.ts";
 import { auditOf, identityWrite, madeAdmin, madePrincipal, newKey, PROVIDER } from "./identity.ts";
 import { type Open, opened } from "./opened.ts";
 import { executionId, newExecution } from "./sample.ts";
@@ -150,10 +151,14 @@ export function conformance(open: Open): void {
       patch: { state: "COMPLETED", finished_at: 1 },
     }));
     await store.schedules.create(schedule("nightly", { run_as: "bot" }));
+    await store.hooks.create(newHook("page", { principal: "bot" }));
+    await store.hooks.create(newHook("off", { principal: "bot", enabled: false }));
+    await store.hooks.create(newHook("other", { principal: "ann" }));
     const refused = store.principals.delete("bot", { force: false }, write());
     await expect(refused).rejects.toMatchObject({
       code: "principal_in_use",
-      details: { keys: 1, executions: 1, schedules: 1 },
+      message: expect.stringContaining("schedules (1), hooks (2)"),
+      details: { keys: 1, executions: 1, schedules: 1, hooks: 2 },
     });
     expect(await store.principals.delete("bot", { force: true }, write())).toBe(true);
     expect(await store.principals.delete("bot", { force: true }, write())).toBe(false);
@@ -168,10 +173,11 @@ export function conformance(open: Open): void {
     expect([later.id, later.roles]).toEqual(["another", []]);
   });
 
-  test("AUTH-23 a user is not the account of a schedule, whose subject is that of a service account", async () => {
+  test("AUTH-23 a user is not the account of a schedule or a hook, whose subject is that of a service account", async () => {
     const store = await opened(open);
     await madePrincipal(store, "bot", user);
     await store.schedules.create(schedule("nightly", { run_as: "bot" }));
+    await store.hooks.create(newHook("page", { principal: "bot" }));
     expect(await store.principals.delete("bot", { force: false }, write())).toBe(true);
   });
 

@@ -71,6 +71,8 @@ export interface PrincipalUses {
   readonly executions: number;
   /** Whose account it is. */
   readonly schedules: number;
+  /** The same, enabled or not. */
+  readonly hooks: number;
 }
 
 /** Who may be let in, and with which roles. Those that were deleted are found by none of these. */
@@ -310,18 +312,22 @@ const ACCOUNT_OF_SCHEDULE: ByDialect = {
 
 function* usesOf({ id, type, subject }: PrincipalRow): Operation<PrincipalUses> {
   const at = yield* now();
-  const [[keys], [executions], [schedules]] = yield* together<[Counted, Counted, Counted]>(
+  // Only a service account can be the account of a schedule or a hook.
+  const account = type === "service_account" ? subject : null;
+  const [[keys], [executions], [schedules], [hooks]] = yield* together<
+    [Counted, Counted, Counted, Counted]
+  >(
     sql`SELECT count(*) AS total FROM api_keys
       WHERE principal_id = ${id} AND (expires_at IS NULL OR expires_at > ${at})`,
     sql`SELECT count(*) AS total FROM executions WHERE run_as = ${id} AND finished_at IS NULL`,
-    // Only a service account can be a schedule's account.
-    sql`SELECT count(*) AS total FROM schedules
-      WHERE ${ACCOUNT_OF_SCHEDULE} = ${type === "service_account" ? subject : null}`,
+    sql`SELECT count(*) AS total FROM schedules WHERE ${ACCOUNT_OF_SCHEDULE} = ${account}`,
+    sql`SELECT count(*) AS total FROM hooks WHERE principal = ${account}`,
   );
   return {
     keys: keys?.total ?? 0,
     executions: executions?.total ?? 0,
     schedules: schedules?.total ?? 0,
+    hooks: hooks?.total ?? 0,
   };
 }
 
@@ -330,11 +336,12 @@ interface Counted {
 }
 
 function inUse({ subject }: PrincipalRow, uses: PrincipalUses): EngineError {
-  const { keys, executions, schedules } = uses;
+  const { keys, executions, schedules, hooks } = uses;
   const held = [
     keys > 0 && `live keys (${keys})`,
     executions > 0 && `executions that have not ended (${executions})`,
     schedules > 0 && `schedules (${schedules})`,
+    hooks > 0 && `hooks (${hooks})`,
   ].filter((text) => text !== false);
   return new EngineError(
     "principal_in_use",
