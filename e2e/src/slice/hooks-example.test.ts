@@ -1,4 +1,5 @@
 import { execFile } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import type { DeliveryRecord, ExecutionRecord, ExecutionSummary } from "@engine/contract";
@@ -104,4 +105,11 @@ test("HOOK-17 what a local run fires is started by the server that comes to its 
   expect(deliveries.body.items).toMatchObject([
     { status: "delivered", event_key: expect.stringContaining(`${[...failed][0]}:`) },
   ]);
+});
+
+test("HOOK-22 the page of hooks says before its first section that whoever runs a workflow chooses what comes in an envelope", () => {
+  const page = readFileSync(new URL("../../../docs/hooks.md", import.meta.url), "utf8");
+  const [beginning = ""] = page.split("\n## ");
+  expect(beginning).toContain("examples/src/incidents.ts");
+  expect(beginning).toMatch(/^> `event\.value` is input of whoever may run a workflow/m);
 });
