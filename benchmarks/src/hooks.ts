@@ -1,10 +1,10 @@
 import { costOfHooks } from "./hooks-cost.ts";
 import { besideOneThatFails, fromEventToBody } from "./hooks-latency.ts";
 import { startsByHooks } from "./hooks-starts.ts";
-import type { Bench, Measure, Report } from "./measure.ts";
+import type { Measure } from "./measure.ts";
+import { type MeasuredPart, reportOf } from "./parts.ts";
 
-/** One part after another: each starts engines of its own and stops them. */
-const PARTS: readonly ((bench: Bench) => Promise<Report>)[] = [
+const PARTS: readonly MeasuredPart[] = [
   costOfHooks,
   startsByHooks,
   fromEventToBody,
@@ -17,13 +17,5 @@ export const hooks: Measure = {
   means:
     "the cost of hooks that do not match, starts by hooks a second, from an event to its target",
   onlyWhenNamed: true,
-  async run(bench) {
-    const reports: Report[] = [];
-    for (const part of PARTS) reports.push(await part(bench));
-    return {
-      tables: reports.flatMap(({ tables }) => tables),
-      figures: Object.assign({}, ...reports.map(({ figures }) => figures)),
-      samples: Object.assign({}, ...reports.map(({ samples }) => samples)),
-    };
-  },
+  run: (bench) => reportOf(PARTS, bench),
 };
