@@ -55,7 +55,7 @@ test.each([
     await server.until(() => server.releases.length === 2);
     expect(reasons(server.releases)).toEqual({ [id]: its, [neighbour]: theirs });
   },
-  20_000,
+  60_000,
 );
 
 test("RUN-2 LIV-5 what an execution that has ended left behind is held against nobody", async () => {
@@ -68,7 +68,7 @@ test("RUN-2 LIV-5 what an execution that has ended left behind is held against n
   await server.finished(server.start("leaves", hash, { input: "throws" }));
   await server.until(() => server.releases.length === 1);
   expect(reasons(server.releases)).toEqual({ [id]: "neighbour" });
-}, 20_000);
+}, 60_000);
 
 test("RUN-2 LIV-5 what a module sets going as it loads is not the doing of whoever needed it first", async () => {
   const server = new FakeServer();
@@ -89,7 +89,7 @@ export const arms = workflow({ name: "arms" }, async () => arm());
   const given = reasons(server.releases);
   expect(ids.map((id) => given[id])).toEqual(["suspect", "suspect"]);
   for (const gate of gates) gate[Symbol.dispose]();
-}, 20_000);
+}, 60_000);
 
 test("LIV-5 what is to run apart has a process of its own, with the environment of a thread", async () => {
   process.env["OF_THE_WORKER"] = "seen";
@@ -102,7 +102,7 @@ test("LIV-5 what is to run apart has a process of its own, with the environment 
   expect(beside.output).toMatchObject({ pid: process.pid, isMainThread: false, given: "seen" });
   expect(apart.output).toMatchObject({ isMainThread: true, given: "seen" });
   expect(apart.output).not.toMatchObject({ pid: process.pid });
-}, 20_000);
+}, 60_000);
 
 test("LIV-5 RUN-1 on a worker without processes it has a thread of its own, and nothing dies with that", async () => {
   const server = new FakeServer();
@@ -121,4 +121,4 @@ test("LIV-5 RUN-1 on a worker without processes it has a thread of its own, and 
   expect(server.releases).toEqual([{ execution_id: id, generation: 1, reason: "runner_lost" }]);
   beside.open();
   expect(await server.finished(other)).toMatchObject({ output: "waited", generation: 1 });
-}, 20_000);
+}, 60_000);

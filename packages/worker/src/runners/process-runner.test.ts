@@ -175,7 +175,7 @@ export const fills = workflow({ name: "fills" }, async (file) => fill(file));
   expect(await server.finished(id)).toMatchObject({ output: "again", generation: 2 });
   expect(server.releases).toMatchObject([{ execution_id: id, reason: "runner_lost" }]);
   expect(worker.lines.join("\n")).toContain("it needed more memory than 32 MB");
-}, 20_000);
+}, 60_000);
 
 test("RUN-1 what a process has started ends with its execution, also what does not want to", async () => {
   const server = new FakeServer();
@@ -272,4 +272,4 @@ test("RUN-1 a process whose worker was killed ends too, even while its code bloc
   worker.kill("SIGKILL");
   await once(worker, "exit");
   await until(() => !isAlive(pid));
-}, 20_000);
+}, 60_000);

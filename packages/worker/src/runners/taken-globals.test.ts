@@ -48,7 +48,7 @@ test.each(["thread", "process"] as const)(
     const shown = log.find(({ type }) => type === "WORKFLOW_PAUSED");
     expect(shown?.value).toMatchObject({ output });
   },
-  20_000,
+  60_000,
 );
 
 test("EXE-31 the worker's own thread, where no user code runs, keeps the globals of the machine", async () => {
