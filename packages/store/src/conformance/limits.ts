@@ -176,6 +176,32 @@ export function conformance(open: Open): void {
     expect(denied.row.generation).toBe(0);
   });
 
+  test("FLW-2 what begins under one rate of a bucket counts under every other one, by whichever version it was declared", async () => {
+    const store = await opened(open);
+    const rate = (count: number, period_ms = 3_600_000): ResolvedLimit => {
+      return { kind: "rate", bucket: hourly.bucket, count, period_ms };
+    };
+    await createAll(store, [1, 5], [rate(3)]);
+    await createAll(store, [2], [rate(10)]);
+    await createAll(store, [3, 4], [rate(10, DAY)]);
+    for (const n of [1, 2, 3]) expect((await claim(store, n)).row.generation).toBe(1);
+    expect((await claim(store, 5)).limited).toMatchObject({ reason: "rate_limit", count: 3 });
+    expect((await claim(store, 4)).row.generation).toBe(1);
+    expect((await claim(store, 5)).limited).toMatchObject({ reason: "rate_limit", count: 3 });
+  });
+
+  test("FLW-1 what is owned under one limit of a bucket counts under every other one", async () => {
+    const store = await opened(open);
+    const places = { kind: "concurrency", bucket: two.bucket } as const;
+    await createAll(store, [1, 5], [{ ...places, count: 3 }]);
+    await createAll(store, [2, 3], [{ ...places, count: 6 }]);
+    await createAll(store, [4], [{ ...places, count: 6, hold_while_waiting: true }]);
+    for (const n of [1, 2, 3]) expect((await claim(store, n)).row.generation).toBe(1);
+    expect((await claim(store, 5)).limited).toMatchObject({ count: 3, held: 3 });
+    expect((await claim(store, 4)).row.generation).toBe(1);
+    expect((await claim(store, 5)).limited).toMatchObject({ count: 3, held: 4 });
+  });
+
   test("FLW-2 FLW-8 of those that begin together no more than the rate do", async () => {
     const store = await opened(open);
     const made = await createAll(store, [1, 2, 3, 4], [hourly], claimant);

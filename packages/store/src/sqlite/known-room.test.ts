@@ -16,7 +16,8 @@ function counted(limits: readonly ResolvedLimit[], most: number, at = 0): KnownR
 test("FLW-8 nothing is known of what was not counted", () => {
   expect(new KnownRoom().has([places(100)], 0)).toBe(false);
   expect(counted([places(100)], 1).has([places(100), rate(100)], 0)).toBe(false);
-  expect(counted([rate(100)], 1).has([rate(99)], 0)).toBe(false);
+  const daily: ResolvedLimit = { kind: "rate", bucket: "w", count: 100, period_ms: 86_400_000 };
+  expect(counted([rate(100)], 1).has([daily], 0)).toBe(false);
 });
 
 test("FLW-8 claims that are let in are counted, until it has to be looked again", () => {
@@ -25,6 +26,14 @@ test("FLW-8 claims that are let in are counted, until it has to be looked again"
   let more = 0;
   for (; room.has(limits, 0); more++) room.grown(limits);
   expect(more).toBe(4);
+});
+
+test("FLW-2 FLW-8 a claim counts for other rates of its bucket, whether it was counted itself or not", () => {
+  const daily: ResolvedLimit = { kind: "rate", bucket: "w", count: 100, period_ms: 86_400_000 };
+  const room = counted([rate(100)], 1);
+  room.counted([daily], 0, () => 1);
+  room.grown([daily]);
+  expect([room.has([rate(4)], 0), room.has([rate(3)], 0)]).toEqual([true, false]);
 });
 
 test("FLW-8 a growing bucket is counted again each time that it seems to be a quarter larger", () => {

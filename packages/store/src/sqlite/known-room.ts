@@ -1,14 +1,16 @@
 import type { ResolvedLimit } from "@engine/contract";
-import { rateKey } from "../limits/limit-queries.ts";
 
-/** What one bucket, or one rate of it, holds at most. */
+/** What a bucket holds at most, in one way to count it. */
 interface Known {
   most: number;
   /** When it was counted: an earlier window may hold more. */
   readonly at: number;
 }
 
-/** Above this many all are forgotten, and counted again one by one. */
+/** Places that are held, or the length of the window in which first claims are counted. */
+type Way = "places" | number;
+
+/** Above this many buckets all are forgotten, and counted again one by one. */
 const MOST_KNOWN = 10_000;
 const LEAST_GROWN = 8;
 
@@ -16,9 +18,12 @@ const LEAST_GROWN = 8;
  * How much limits hold at most, as far as this connection knows: what was counted once, and every claim
  * since. Others leave meanwhile, so that it may be less. A claim that has room by this has room, and needs
  * no count of all who have a place or began lately. Operators' limits are not known here: they change.
+ *
+ * A claim counts in every way that its buckets are counted, by whichever version of the workflow: one may
+ * have another rate than the next.
  */
 export class KnownRoom {
-  readonly #known = new Map<string, Known>();
+  readonly #known = new Map<string, Map<Way, Known>>();
 
   /** Whether a claim surely has a place under all of its limits. */
   has(limits: readonly ResolvedLimit[], at: number): boolean {
@@ -27,30 +32,32 @@ export class KnownRoom {
       if (limit.kind === "limit" || (limit.kind === "concurrency" && limit.hold_while_waiting)) {
         return false;
       }
-      const known = this.#known.get(keyOf(limit));
+      const known = this.#known.get(limit.bucket)?.get(wayOf(limit));
       return (
         known !== undefined && known.most < limit.count && known.at <= at && !isDue(known.most)
       );
     });
   }
 
-  /** A claim was counted: what each of its limits holds with it. */
+  /** A claim was let in. */
+  grown(limits: readonly ResolvedLimit[]): void {
+    for (const bucket of new Set(limits.map((limit) => limit.bucket))) {
+      for (const known of this.#known.get(bucket)?.values() ?? []) known.most++;
+    }
+  }
+
+  /** What each limit of a claim holds with it, which was let in after a count. */
   counted(
     limits: readonly ResolvedLimit[],
     at: number,
     count: (limit: Exclude<ResolvedLimit, { kind: "limit" }>) => number,
   ): void {
+    this.grown(limits);
     if (this.#known.size > MOST_KNOWN) this.#known.clear();
     for (const limit of limits) {
-      if (limit.kind !== "limit") this.#known.set(keyOf(limit), { most: count(limit), at });
-    }
-  }
-
-  /** A claim was let in by what is known. */
-  grown(limits: readonly ResolvedLimit[]): void {
-    for (const key of new Set(limits.map(keyOf))) {
-      const known = this.#known.get(key);
-      if (known) known.most++;
+      if (limit.kind === "limit") continue;
+      const ways = this.#known.get(limit.bucket) ?? new Map<Way, Known>();
+      this.#known.set(limit.bucket, ways.set(wayOf(limit), { most: count(limit), at }));
     }
   }
 
@@ -68,6 +75,6 @@ export function isDue(most: number): boolean {
   return most > 0 && most % step === 0;
 }
 
-function keyOf(limit: ResolvedLimit): string {
-  return limit.kind === "rate" ? rateKey(limit.bucket, limit) : limit.bucket;
+function wayOf(limit: Exclude<ResolvedLimit, { kind: "limit" }>): Way {
+  return limit.kind === "rate" ? limit.period_ms : "places";
 }
