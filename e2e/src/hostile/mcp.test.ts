@@ -252,9 +252,10 @@ test("NET-1 a body that never ends is refused once it is longer than any message
   const socket = opened();
   const answer = once(socket, "data") as Promise<[Buffer]>;
   let isAnswered = false;
-  void answer.then(() => {
+  const answered = () => {
     isAnswered = true;
-  });
+  };
+  answer.then(answered, answered);
   socket.write(headOf({ "transfer-encoding": "chunked" }));
   for (let sent = 0; sent < 64 && !isAnswered; sent++) {
     if (!socket.write(CHUNK)) await Promise.race([drained(socket), answer]);

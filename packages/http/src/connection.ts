@@ -1,6 +1,7 @@
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { EngineError } from "@engine/contract";
+import type { Repeat } from "./repeat.ts";
 
 /** What any process that listens allows a connection. */
 export const CONNECTION: Readonly<
@@ -14,6 +15,24 @@ export const CONNECTION: Readonly<
   /** How long a connection may rest between two requests. */
   keepAliveTimeout: 72_000,
 };
+
+/** How long a client that was refused may go on sending what nobody reads. */
+const LINGER_MS = 5_000;
+
+/**
+ * Lets a client that still sends its body read why it was refused. A connection that is closed with
+ * bytes unread is reset, and a reset takes with it what the client has not read yet (RFC 9112, 9.6): so
+ * this side ends first, drops what comes, and goes when the client does, or after {@link LINGER_MS}.
+ */
+export function closeInStages(socket: Socket, timer: Repeat): void {
+  socket.destroySoon = () => {
+    socket.end();
+    socket.once(
+      "close",
+      timer(LINGER_MS, () => socket.destroy()),
+    );
+  };
+}
 
 /** Answers a request that expects what is not known here; Node itself would with an empty 417. */
 export function refuseExpectation(

@@ -6,7 +6,7 @@ import { type Authorize, allowEveryone, type Caller } from "./authorize.ts";
 import { type Binding, bind, noRoute, type RunList } from "./bind.ts";
 import { DEFAULT_VALUE_BYTES } from "./body-limit.ts";
 import { addressKey, TrustedProxies } from "./client-address.ts";
-import { CONNECTION, refuseExpectation, refuseUnreadable } from "./connection.ts";
+import { CONNECTION, closeInStages, refuseExpectation, refuseUnreadable } from "./connection.ts";
 import { crossOrigin, isPreflight, preflight } from "./cross-origin.ts";
 import type { Befores, Handlers, Looks, RouteTable, TableHandlers } from "./handlers.ts";
 import { inTurn } from "./in-turn.ts";
@@ -191,6 +191,10 @@ export function createApp<Table extends RouteTable>(options: AppOptions<Table>):
     const params = request.params as Record<string, string>;
     const metadata = options.resourceMetadata?.(action, params);
     const headers = refusalHeaders(error, metadata);
+    // Fastify closes the connection where a body cannot be taken.
+    if (!request.raw.complete && reply.getHeader("connection") === "close") {
+      closeInStages(request.raw.socket, stallTimer);
+    }
     return shown(reply.headers(headers), error, isRedacted ? redaction : undefined);
   });
   app.setNotFoundHandler((request) => {

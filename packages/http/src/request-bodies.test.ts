@@ -127,6 +127,8 @@ async function answered(socket: Socket): Promise<{ status: number; text: string 
   return { status: Number(text.slice(9, 12)), text };
 }
 
+const CHUNK = `${MIB.toString(16)}\r\n${" ".repeat(MIB)}\r\n`;
+
 const nested = (bytes: number) => Buffer.from(`[${"[],".repeat(bytes / 3 - 2)}[]]`);
 
 test("nothing of a large body is read for what is not there: the answer comes before the body", async () => {
@@ -147,6 +149,27 @@ test("NET-1 a large body is refused by its declared size before it is looked wha
   const socket = await connected();
   socket.write(head("/any/nobody", 17 * MIB));
   expect((await answered(socket)).status).toBe(413);
+});
+
+test("NET-1 who reads only when all is sent is still told why a body was refused, and then let go", async () => {
+  const { connected, look } = await serving();
+  const socket = await connected();
+  socket.pause();
+  socket.write(head("/any/x", "chunked"));
+  for (let sent = 0; sent < 20; sent++) {
+    const isTaken = new Promise<unknown>((resolve) => void socket.write(CHUNK, resolve));
+    expect(await isTaken, "a reset while it is sent").toBeFalsy();
+  }
+  // One that never ends of itself is cut off.
+  socket.allowHalfOpen = true;
+  const closed = new Promise((resolve) => void socket.once("close", resolve));
+  socket.on("end", look);
+  const answer = answered(socket);
+  socket.resume();
+  expect((await answer).text).toMatch(/^HTTP\/1.1 413 .*\r\nconnection: close\r\n/s);
+  await expect.poll(() => socket.readableEnded).toBe(true);
+  socket.write(CHUNK);
+  await closed;
 });
 
 test("of large bodies only so much is taken at a time; the rest is told when to come again", async () => {
