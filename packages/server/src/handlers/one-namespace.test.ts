@@ -2,9 +2,9 @@
 import { Config, type ErrorBody, type Json, type Route, rightsOf, routes } from "@engine/contract";
 import { openSqliteStore } from "@engine/store";
 import { expect, test, vi } from "vitest";
-import type { AuditedCall } from "../auth/audit-entry.ts";
 import { type Server, startServer } from "../server.ts";
 
+import { ALLOWED, NOBODY } from "../testing/nobody.ts";
 import { ScriptedWorker } from "../testing/scripted-worker.ts";
 import { silent } from "../testing/start-engine.ts";
 
@@ -443,14 +443,6 @@ class Guarded implements AsyncDisposable {
   }
 }
 
-/** Who furnishes: somebody that nobody knows. */
-const NOBODY: AuditedCall = {
-  caller: { principal: null },
-  action: "furnished",
-  address: undefined,
-  request_id: "r",
-};
-
 /**
  * A workflow with one execution that nobody runs, a schedule and a hook of it, a service that offers it, a worker,
  * a secret and a configuration value, all of one name.
@@ -469,7 +461,7 @@ async function furnished({ engine, workers }: Server, ns: string): Promise<Place
       ...{ name: ns, workflow: `${ns}/pay`, principal: ns, max_attempts: 5, enabled: true },
       selectors: [`execution:${ns}:*:failed`],
     },
-    { call: NOBODY, allow: () => undefined },
+    ALLOWED,
   );
   const choice = { namespaces: [ns], workflows: [], exclusions: [], mcp_enabled: true };
   await engine.services.create({ name: ns, ...choice }, NOBODY);

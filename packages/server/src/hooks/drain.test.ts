@@ -1,8 +1,8 @@
 import { type HookEnvelope, type HookUpdate, hookExecutionId, type Json } from "@engine/contract";
 import type { DeliveryRow } from "@engine/store";
 import { expect, test } from "vitest";
-import type { AuditedCall } from "../auth/audit-entry.ts";
 import { settled } from "../testing/manual-time.ts";
+import { ALLOWED } from "../testing/nobody.ts";
 import { TestEngine } from "../testing/start-engine.ts";
 import { sha256 } from "./sha256.ts";
 
@@ -12,14 +12,6 @@ export const page = workflow({ name: "page" }, async (input) => input);
 const input = z.object({ never: z.literal(true) });
 export const picky = workflow({ name: "picky", input }, async (input) => input);
 `;
-
-const NOBODY = {
-  caller: { identity: undefined, rights: undefined, principal: null },
-  action: "hooks",
-  address: undefined,
-  request_id: "r",
-} as unknown as AuditedCall;
-const BY = { allow: () => undefined, call: NOBODY };
 
 async function started(config: object = {}): Promise<TestEngine> {
   const t = await TestEngine.start(config);
@@ -34,10 +26,10 @@ async function hook(t: TestEngine, changes: object = {}): Promise<void> {
     workflow: "default/page",
   };
   const all = { ...of, principal: "bot", max_attempts: 5, enabled: true, ...changes };
-  await t.engine.hooks.create(all, BY);
+  await t.engine.hooks.create(all, ALLOWED);
 }
 
-const update = (t: TestEngine, change: HookUpdate) => t.engine.hooks.update("h", change, BY);
+const update = (t: TestEngine, change: HookUpdate) => t.engine.hooks.update("h", change, ALLOWED);
 
 async function deliveries(t: TestEngine, name = "h"): Promise<readonly DeliveryRow[]> {
   await settled();
@@ -153,7 +145,7 @@ test("HOOK-31 a start that fails is tried again after 2, 4 and 8 seconds, and de
     "4 of 4 tries failed; the last: unavailable: the database is away",
   ]);
   t.failing.clear();
-  await t.engine.hooks.retry("h", id, BY);
+  await t.engine.hooks.retry("h", id, ALLOWED);
   expect(await only(t)).toMatchObject({ status: "delivered", attempts: 1, error: null });
 });
 
@@ -173,7 +165,7 @@ test("HOOK-24 a pass takes one row of each hook in turn: 17 of the one with 40 a
   await hook(t, { name: "a", selectors: ["execution:default:hello:created"] });
   for (let i = 0; i < 40; i++) await t.run();
   await hook(t, { name: "b", selectors: ["execution:default:hello:created"] });
-  await t.engine.hooks.update("a", { enabled: true }, BY);
+  await t.engine.hooks.update("a", { enabled: true }, ALLOWED);
   for (let i = 0; i < 3; i++) await t.run();
   await t.time.advance(30_000);
   const delivered = async (name: string) =>
@@ -244,7 +236,7 @@ test("HOOK-23 HOOK-58 disabling a hook empties its backlog without a start, rows
   const dead = await deliveries(t);
   expect(dead.map(({ dead_reason }) => dead_reason)).toEqual(["hook_disabled", "hook_disabled"]);
   await update(t, { enabled: true });
-  await t.engine.hooks.retry("h", dead[0]?.id as string, BY);
+  await t.engine.hooks.retry("h", dead[0]?.id as string, ALLOWED);
   const after = await deliveries(t);
   expect(after.map(({ status }) => status)).toEqual(["delivered", "dead"]);
   expect(after[0]?.execution_id).toBe(hookExecutionId(dead[0]?.id as string, sha256));

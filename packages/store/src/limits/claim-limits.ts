@@ -35,20 +35,20 @@ export interface LimitReader {
   started(bucket: string, rate: { readonly count: number; readonly period_ms: number }): RateView;
 }
 
-export interface HolderRow {
+export type HolderRow = {
   readonly bucket: string;
   readonly execution_id: string;
   /** Null: until the execution has ended. */
   readonly generation: number | null;
   readonly claimed_at: number;
-}
+};
 
-export interface StartRow {
+export type StartRow = {
   readonly bucket: string;
   readonly execution_id: string;
   readonly started_at: number;
   readonly expires_at: number;
-}
+};
 
 /** What is kept of a claim. */
 export interface ClaimRecords {

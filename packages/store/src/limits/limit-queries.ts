@@ -1,7 +1,7 @@
 /** What the transaction of a claim asks of buckets, and what it writes: one text for both databases. */
 import type { ResolvedLimit } from "@engine/contract";
 import { anyOf, raw, rowsOf, type Sql, sql } from "../operations/sql.ts";
-import type { HolderRow, LimitDefinition, StartRow } from "./claim-limits.ts";
+import type { LimitDefinition } from "./claim-limits.ts";
 
 interface AskedRate {
   readonly bucket: string;
@@ -181,37 +181,21 @@ export function rates(asked: LimitsAsked, at: number): Sql<StoredRate> {
     ) AS a`;
 }
 
-export function keepHolders(rows: readonly HolderRow[]): Sql {
-  const columns = {
-    bucket: "text",
-    execution_id: "text",
-    generation: "integer",
-    claimed_at: "bigint",
-  } as const;
-  return sql`
+/** Who has a place, kept from a table `records` of these rows. */
+export const KEEP_HOLDERS = {
+  columns: { bucket: "text", execution_id: "text", generation: "integer", claimed_at: "bigint" },
+  insert: `
     INSERT INTO limit_holders (bucket, execution_id, generation, claimed_at)
-    SELECT r.bucket, r.execution_id, r.generation, r.claimed_at
-    FROM ${rowsOf(
-      columns,
-      rows.map((row) => ({ ...row })),
-    )} WHERE true
+    SELECT bucket, execution_id, generation, claimed_at FROM records WHERE true
     ON CONFLICT (bucket, execution_id)
-      DO UPDATE SET generation = excluded.generation, claimed_at = excluded.claimed_at`;
-}
+      DO UPDATE SET generation = excluded.generation, claimed_at = excluded.claimed_at`,
+} as const;
 
-export function keepStarts(rows: readonly StartRow[]): Sql {
-  const columns = {
-    bucket: "text",
-    execution_id: "text",
-    started_at: "bigint",
-    expires_at: "bigint",
-  } as const;
-  return sql`
+/** First claims, kept alike. */
+export const KEEP_STARTS = {
+  columns: { bucket: "text", execution_id: "text", started_at: "bigint", expires_at: "bigint" },
+  insert: `
     INSERT INTO limit_starts (bucket, execution_id, started_at, expires_at)
-    SELECT r.bucket, r.execution_id, r.started_at, r.expires_at
-    FROM ${rowsOf(
-      columns,
-      rows.map((row) => ({ ...row })),
-    )} WHERE true
-    ON CONFLICT DO NOTHING`;
-}
+    SELECT bucket, execution_id, started_at, expires_at FROM records WHERE true
+    ON CONFLICT DO NOTHING`,
+} as const;

@@ -84,7 +84,7 @@ export function matching(values: Readonly<Record<string, string | number | undef
   return allOf(given);
 }
 
-type ColumnType = "text" | "integer" | "bigint";
+export type ColumnType = "text" | "integer" | "bigint";
 
 /** Many rows as one parameter, to be read under the name `r` like a table. */
 export function rowsOf<Column extends string>(
@@ -101,7 +101,7 @@ export function rowsOf<Column extends string>(
   };
 }
 
-type StoredRow = Readonly<Record<string, string | number | null>>;
+export type StoredRow = Readonly<Record<string, string | number | null>>;
 
 export function insertInto(table: string, row: StoredRow): Sql {
   const columns = raw(Object.keys(row).join(", "));

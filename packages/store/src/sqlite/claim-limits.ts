@@ -1,10 +1,10 @@
 import type { ConcurrencyDenial, ExecutionRow, LimitDenial, ResolvedLimit } from "@engine/contract";
 import { BucketStates } from "../limits/bucket-states.ts";
 import { type ClaimRecords, claimRecords, denial, roomDenial } from "../limits/claim-limits.ts";
-import { LimitsAsked } from "../limits/limit-queries.ts";
+import { KEEP_HOLDERS, KEEP_STARTS, LimitsAsked } from "../limits/limit-queries.ts";
 import { type HolderCount, readLimits } from "../limits/read-limits.ts";
-import { writeLimits } from "../limits/write-limits.ts";
 import { rendered, type Sql } from "../operations/sql.ts";
+import { BoundInsert } from "./bound-insert.ts";
 import type { Bindable, Connection } from "./connection.ts";
 import { isDue, KnownRoom } from "./known-room.ts";
 
@@ -22,10 +22,14 @@ const NOTHING_READ = new BucketStates();
 /** Counts what claims are under, inside of their transactions: there is one at a time. */
 export class ClaimLimits {
   readonly #connection: Connection;
+  readonly #holders: BoundInsert;
+  readonly #starts: BoundInsert;
   readonly #room = new KnownRoom();
 
   constructor(connection: Connection) {
     this.#connection = connection;
+    this.#holders = new BoundInsert(connection, KEEP_HOLDERS);
+    this.#starts = new BoundInsert(connection, KEEP_STARTS);
     connection.remember(() => this.#room.forget());
   }
 
@@ -87,8 +91,9 @@ export class ClaimLimits {
     return states;
   }
 
-  #write(records: ClaimRecords): void {
-    for (const query of writeLimits(records)) this.#ask(query);
+  #write({ holders, starts }: ClaimRecords): void {
+    this.#holders.run(holders);
+    this.#starts.run(starts);
   }
 
   #ask(query: Sql): readonly unknown[] {

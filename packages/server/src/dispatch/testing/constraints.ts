@@ -59,8 +59,8 @@ export function readsMetadata(constraint: Constraint): boolean {
 }
 
 /** `picky` has the constraint, `filler` fills `original`, `errand` runs on `unfit` only. */
-export function sourceOf(constraint: Constraint): string {
-  const affinity = AFFINITY[constraint];
+export function sourceOf(constraint: Constraint, inputAt = ""): string {
+  const affinity = AFFINITY[constraint]?.replaceAll('input("', `input("${inputAt}`);
   const options = {
     requests: ['requests: { memory: "8GiB" }', 'requests: { memory: "12GiB" }'],
     runner: ['runner: "process"', ""],

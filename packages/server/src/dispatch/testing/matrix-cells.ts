@@ -46,14 +46,14 @@ export function testCells(mode: Mode): void {
   const moves = waits.filter(([, { constraint }]) => MOVING.includes(constraint));
 
   test.each(runs)("DSP-11 %s: it runs there", async (_, cell) => {
-    await using stage = await Stage.set(cell.constraint, cell.mode);
+    await using stage = await Stage.set(cell.constraint, cell.mode, cell.path.inputAt);
     const { execution_id } = await play(stage, cell);
     expect(await stage.ran(execution_id)).toBe("original");
     expect(await stage.claimants("picky")).toEqual(["original"]);
   });
 
   test.each(waits)("DSP-11 %s: it waits for that to end", async (_, cell) => {
-    await using stage = await Stage.set(cell.constraint, cell.mode);
+    await using stage = await Stage.set(cell.constraint, cell.mode, cell.path.inputAt);
     const { execution_id, restore } = await play(stage, cell);
     expect(await stage.ran(execution_id)).toBeUndefined();
     await stage.pass(20_000);
@@ -66,7 +66,7 @@ export function testCells(mode: Mode): void {
   });
 
   test.each(moves)("DSP-11 %s: it runs elsewhere once it may", async (_, cell) => {
-    await using stage = await Stage.set(cell.constraint, cell.mode);
+    await using stage = await Stage.set(cell.constraint, cell.mode, cell.path.inputAt);
     const { execution_id } = await play(stage, cell);
     expect(await stage.ran(execution_id)).toBeUndefined();
     await stage.join("spare");

@@ -1,4 +1,5 @@
 import { type NewEvent, NewSchedule } from "@engine/contract";
+import { ALLOWED } from "../../testing/nobody.ts";
 import type { ScriptedWorker } from "../../testing/scripted-worker.ts";
 import { type Constraint, PICKY_INPUT, PICKY_ROUTING_INPUT } from "./constraints.ts";
 import type { Stage } from "./stage.ts";
@@ -8,6 +9,8 @@ export interface Path {
   readonly name: string;
   /** A start's required worker is its own: what it calls, or what is forked from it, goes anywhere. */
   readonly constraints: readonly Constraint[];
+  /** Where its input has what the constraints read of it; not given: at the top. */
+  readonly inputAt?: string;
   /** Brings it to where it is about to need one; what is answered takes that step and tells its id. */
   prepare(stage: Stage): Promise<() => Promise<string>>;
 }
@@ -40,6 +43,7 @@ export const PATHS: readonly Path[] = [
   { name: "timer", constraints: ANY, prepare: timer },
   { name: "child", constraints: OF_WORKFLOW, prepare: child },
   { name: "end of a child", constraints: ANY, prepare: endOfChild },
+  { name: "hook", constraints: OF_WORKFLOW, inputAt: "event.value.", prepare: hook },
   { name: "schedule", constraints: WITH_ROUTING_INPUT, prepare: schedule },
   { name: "fork", constraints: WITH_ROUTING_INPUT, prepare: fork },
   { name: "unwinding", constraints: ANY, prepare: unwinding },
@@ -92,6 +96,25 @@ async function endOfChild(stage: Stage): Promise<() => Promise<string>> {
   return async () => {
     await stage.does("unfit", errand, (worker, assigned) => worker.completed(assigned, null));
     return id;
+  };
+}
+
+/** What fires the hook ends with what the constraints of its target read. */
+async function hook(stage: Stage): Promise<() => Promise<string>> {
+  await stage.t.engine.hooks.create(
+    {
+      ...{ name: "after", selectors: ["execution:default:errand:completed"] },
+      ...{ workflow: "default/picky", principal: "bot", max_attempts: 5, enabled: true },
+    },
+    ALLOWED,
+  );
+  const errand = await stage.start("errand");
+  return async () => {
+    await stage.does("unfit", errand, (worker, it) => worker.completed(it, PICKY_INPUT));
+    const page = { workflow: "picky", order: "created_asc", limit: 1, offset: 0 } as const;
+    const [row] = (await stage.t.store.executions.list(page)).items;
+    if (!row) throw new Error("the hook did not fire");
+    return row.execution_id;
   };
 }
 

@@ -64,9 +64,10 @@ export class Stage implements AsyncDisposable {
     this.#mode = mode;
   }
 
-  static async set(constraint: Constraint, mode: Mode): Promise<Stage> {
+  /** @param inputAt Where the input of `picky` has what constraints read of it. */
+  static async set(constraint: Constraint, mode: Mode, inputAt?: string): Promise<Stage> {
     const t = await TestEngine.start();
-    await t.engine.catalog.register({ source: sourceOf(constraint) }, { by: null });
+    await t.engine.catalog.register({ source: sourceOf(constraint, inputAt) }, { by: null });
     const stage = new Stage(t, constraint, mode);
     await stage.join("original");
     await stage.join("unfit", UNFIT);
