@@ -1,8 +1,12 @@
-import type { ExecutionRecord } from "@engine/contract";
+import { mkdtemp, readdir, readFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { DeliveryRecord, ExecutionRecord } from "@engine/contract";
 import { expect, test } from "vitest";
 import { startEngine } from "../harness/engine.ts";
 import { MCP_HEADERS, mcpCall, mcpMessage } from "../harness/mcp.ts";
 import { Random } from "../harness/random.ts";
+import { until } from "../harness/until.ts";
 
 /** In objects of ten: a thousand values. */
 const SECRETS = 100;
@@ -90,6 +94,17 @@ const input = z.object({
 export const described = workflow({ name: "described", description: ${about}, input }, async (i) => i);
 `;
 };
+
+/** The target of hooks: it keeps what it is handed over, where nothing is masked on the way. */
+const toldTo = (folder: string) => `import { writeFileSync } from "node:fs";
+import { task, workflow } from "@engine/sdk";
+const keep = task({ name: "keep" }, async (given) => {
+  writeFileSync(${JSON.stringify(folder)} + "/" + given.delivery_id + ".json", JSON.stringify(given));
+});
+export const told = workflow({ name: "told" }, async (given) => {
+  await keep(given);
+});
+`;
 
 /** Every byte that left the server, with where. */
 class Left {
@@ -232,8 +247,39 @@ async function askService(left: Left, values: readonly Value[][]): Promise<void>
   await call(String(texts[0]));
 }
 
+/** Whatever happens is told to `told`. */
+async function hookAll(left: Left, folder: string): Promise<void> {
+  expect(await left.post("/workflows", { source: toldTo(folder) })).toContain('"told"');
+  const ways = ["spills", "child", "failing"];
+  const on = [
+    ...ways.map((name) => `execution:default:${name}:*`),
+    ...ways.map((name) => `task:default:${name}:*`),
+  ];
+  const hook = { name: "all", selectors: on, workflow: "default/told", principal: "bot" };
+  expect(await left.post("/hooks", hook)).toContain('"enabled":true');
+}
+
+/** What became of them, once nothing is under way. */
+async function askDeliveries(left: Left, folder: string): Promise<string[]> {
+  const list = async (of: string) => {
+    const text = await left.ask(`/hooks/all/deliveries?limit=200${of}`);
+    return (JSON.parse(text) as { items: DeliveryRecord[] }).items;
+  };
+  await until("all deliveries are made", async () => (await list("&status=pending")).length === 0);
+  const items = await list("");
+  for (const { id } of items) await left.ask(`/hooks/all/deliveries/${id}`);
+  await until("all targets have run", async () => {
+    const text = await left.ask("/executions?workflow=told&limit=200");
+    const { items: runs } = JSON.parse(text) as { items: ExecutionRecord[] };
+    return runs.length >= items.length && runs.every(({ state }) => state === "COMPLETED");
+  });
+  const files = await readdir(folder);
+  expect(files.length).toBeGreaterThanOrEqual(items.length);
+  return Promise.all(files.map((file) => readFile(join(folder, file), "utf8")));
+}
+
 test.each(["sqlite", "postgres"] as const)(
-  "I21 RED-1 RED-3 RED-4 on %s none of a thousand secrets is in a byte that leaves the server, or in a line of its log",
+  "I21 RED-1 RED-3 RED-4 on %s none of a thousand secrets is in a byte that leaves the server, in what a hook hands over, or in a line of its log",
   async (store) => {
     const env = {
       ENGINE_EXECUTIONS__INLINE_VALUE_BYTES: "65536",
@@ -244,6 +290,8 @@ test.each(["sqlite", "postgres"] as const)(
     const values = randomValues();
     await keepSecrets(left, values);
     await left.post("/workflows", { source: SOURCE });
+    const folder = await mkdtemp(join(tmpdir(), "told-"));
+    await hookAll(left, folder);
     const first = String(values[0]?.[0]);
 
     const ran = await left.post("/workflows/default/spills/run/stream", null);
@@ -278,11 +326,19 @@ test.each(["sqlite", "postgres"] as const)(
     await left.post(`/workflows/default/child/run/async?label=${encodeURIComponent(first)}`, 1);
     await left.ask("/executions?limit=100");
     await askService(left, values);
+    const handed = await askDeliveries(left, folder);
+    // A value that is masked, not one that is missing.
+    expect(handed.join("")).toContain("***REDACTED***");
+    expect(handed.join("")).not.toContain("redaction_failed");
     // One that is deleted stays masked, since logs still hold it.
     await left.ask("/admin/secrets/S0", { method: "DELETE" });
     await everything(left, id);
 
-    const all = [...left.texts, { from: "the log", text: engine.server.output }];
+    const all = [
+      ...left.texts,
+      ...handed.map((text) => ({ from: "what a hook handed over", text })),
+      { from: "the log", text: engine.server.output },
+    ];
     const found: string[] = [];
     const together = all.map(({ text }) => text).join("\n");
     for (const value of values.flat()) {
