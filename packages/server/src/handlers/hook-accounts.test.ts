@@ -448,3 +448,22 @@ test("HOOK-42 AUTH-31 all that running takes is asked of the account, and nothin
   await t.admin("PUT", "/admin/roles/half", { permissions: [RUN, CHARGE] });
   expect((await t.create(t.trusted, { name: "other", principal: "half" })).status).toBe(201);
 });
+
+test("HOOK-34 HOOK-58 whoever makes up an envelope begins a chain: nobody silences the hooks of others by an input", async () => {
+  const t = await hookedServer();
+  await t.rewrite({ selectors: ["execution:default:pay:created"] });
+  await t.fire();
+  const [first = expect.unreachable()] = (await t.admin("GET", "/hooks/page/deliveries")).body
+    .items;
+  expect(first.hop).toBe(0);
+  const envelope = { event_key: first.event_key, hop: 2 };
+  const forged = [
+    // Of nothing, and of a delivery that has started nothing of this caller.
+    { delivery_id: DELIVERY, event_key: "x:1", hop: 2 },
+    { ...envelope, delivery_id: first.id },
+    { ...envelope, delivery_id: first.id, hop: 99 },
+  ];
+  for (const input of forged) await t.fire(input);
+  const { items } = (await t.admin("GET", "/hooks/page/deliveries")).body;
+  expect(items.map(({ hop }: { hop: number }) => hop)).toEqual([0, 0, 0, 0]);
+});

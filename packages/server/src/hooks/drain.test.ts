@@ -93,6 +93,29 @@ test("HOOK-33 a hook that is fired by its own target fires at hops 0, 1 and 2 an
   expect(all[0]).toMatchObject({ attempts: 0, error: expect.stringContaining("hop_limit 3") });
 });
 
+test("HOOK-33 HOOK-58 a target that calls what fired it, with fresh input, is dead at hop 3 as well", async () => {
+  await using t = await started();
+  await hook(t);
+  const worker = await t.worker("w", { slots: 10 });
+  await t.run();
+  const call = { workflow: "default/hello", input: "fresh", wait: true, detach: false };
+  // Those of hello and of page, by turns.
+  for (let n = 0; n < 7; n++) {
+    const given = await worker.next("assign");
+    if (given.workflow !== "page") continue;
+    await worker.parked(given, [worker.callEvent("TASK_STARTED", "call~1", call)]);
+  }
+  const all = (await deliveries(t)).toSorted((a, b) => a.hop - b.hop);
+  expect(all.map(({ hop, dead_reason }) => [hop, dead_reason])).toEqual([
+    [0, null],
+    [1, null],
+    [2, null],
+    [3, "hop_limit"],
+  ]);
+  await t.time.advance(120_000);
+  expect(await deliveries(t)).toHaveLength(4);
+});
+
 test("HOOK-29 a delivery is dead, and says why, where its hook is disabled, its target gone or its input refused", async () => {
   await using t = await started({ hooks: { event_drain: false } });
   await hook(t);
