@@ -379,6 +379,7 @@ test("the public surface is deliberate", () => {
       "untouched",
       "withAttempt",
       "withGrants",
+      "withLazyInput",
       "withMetadata",
       "withPlace",
       "withoutEventValue",

@@ -303,6 +303,7 @@ export {
   PATCHABLE,
   patched,
   type Requirements,
+  withLazyInput,
 } from "./executions/execution-row.ts";
 export type { CallResolution, CallResolutions, NewExecution } from "./executions/new-execution.ts";
 export { callStarts, callTooDeep, isCallStart } from "./rules/call-rules.ts";

@@ -48,8 +48,9 @@ export const NO_RECORDS: RecordsByKind = [];
 export function recordsOf(kinds: readonly EventRecords[], change: RecordedChange): RecordsByKind {
   if (kinds.length === 0 || change.events.length === 0) return NO_RECORDS;
   let all: (readonly EventRecord[])[] | undefined;
-  for (const [place, kind] of kinds.entries()) {
-    const records = kind.of(change);
+  // Asked for each change: without an iterator.
+  for (let place = 0; place < kinds.length; place++) {
+    const records = kinds[place]?.of(change) ?? [];
     if (records.length === 0) continue;
     all ??= kinds.map(() => []);
     all[place] = records;

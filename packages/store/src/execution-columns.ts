@@ -145,13 +145,3 @@ export function fromText<Value = ExecutionRow["input"]>(text: string | null): Va
 function fromList<Item>(text: string | null): readonly Item[] {
   return text ? JSON.parse(text) : [];
 }
-
-/** Large inputs cost more to parse than all the rest of a change, and most changes ignore them. */
-export function withLazyInput(row: ExecutionRow, load: () => ExecutionRow["input"]): ExecutionRow {
-  let read: { readonly input: ExecutionRow["input"] } | undefined;
-  const get = () => {
-    read ??= { input: load() };
-    return read.input;
-  };
-  return Object.defineProperty(row, "input", { get, enumerable: true, configurable: true });
-}

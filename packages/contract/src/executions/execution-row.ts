@@ -220,16 +220,30 @@ export function isParked(row: Pick<ExecutionRow, "state" | "session">): boolean 
   return row.session === null && (row.state === "PAUSED" || row.state === "RUNNING");
 }
 
-/** Whether a store reads the row's input only when it is looked at, as it does with large ones. */
+/** Rows with an input that is read later. Every change asks: what a property is takes longer to find out. */
+const LAZY = new WeakSet<ExecutionRow>();
+
+/** Gives a row an input that is loaded when somebody looks at it: most changes ignore large ones. */
+export function withLazyInput(row: ExecutionRow, load: () => ExecutionRow["input"]): ExecutionRow {
+  let read: { readonly input: ExecutionRow["input"] } | undefined;
+  const get = () => {
+    read ??= { input: load() };
+    return read.input;
+  };
+  LAZY.add(row);
+  return Object.defineProperty(row, "input", { get, enumerable: true, configurable: true });
+}
+
+/** Whether a store reads the row's input only when it is looked at. */
 export function hasLazyInput(row: ExecutionRow): boolean {
-  return Object.getOwnPropertyDescriptor(row, "input")?.get !== undefined;
+  return LAZY.has(row);
 }
 
 /** The row with a patch applied. An input that a store reads only when looked at stays unread. */
 export function patched(row: ExecutionRow, patch: ExecutionPatch): ExecutionRow {
+  if (!hasLazyInput(row)) return Object.assign({ ...row }, patch);
   // A spread would look at the input; descriptors hand the unread one on.
-  const copy: ExecutionRow = hasLazyInput(row)
-    ? Object.create(Object.prototype, Object.getOwnPropertyDescriptors(row))
-    : { ...row };
+  const copy: ExecutionRow = Object.create(Object.prototype, Object.getOwnPropertyDescriptors(row));
+  LAZY.add(copy);
   return Object.assign(copy, patch);
 }

@@ -23,13 +23,17 @@ export class Lineages {
    *
    * @param input Decoded; of one that is too large for that as much as {@link LINEAGE_PATHS} name.
    */
-  async of(input: unknown, by: string | null): Promise<HookLineage | null> {
+  of(input: unknown, by: string | null): HookLineage | null | Promise<HookLineage | null> {
     // Nearly every input is none, and costs no look at the store.
     const claimed = claimedOrigin(input);
     if (!claimed) return null;
     if (!this.#parts.areChecked || by === null) return lineageOf({ by: "anyone", input });
-    const delivery = await this.#named(claimed.delivery_id);
-    return lineageOf({ by: "principal", principal: by, input, delivery });
+    return this.#checked(input, by, claimed.delivery_id);
+  }
+
+  async #checked(input: unknown, principal: string, id: string): Promise<HookLineage | null> {
+    const delivery = await this.#named(id);
+    return lineageOf({ by: "principal", principal, input, delivery });
   }
 
   async #named(delivery_id: string): Promise<NamedDelivery | undefined> {

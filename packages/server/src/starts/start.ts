@@ -46,6 +46,9 @@ export interface StartKey {
   readonly request_hash?: string;
 }
 
+/** The hook behind a start, by its input. */
+export type LineageOf = (input: unknown) => HookLineage | null | Promise<HookLineage | null>;
+
 /** What a caller, a schedule, a hook, a call or a fork asks for when it starts an execution. */
 export interface Start extends Pick<NewExecution, "schedule" | "parent" | "fork" | "delivery"> {
   readonly of: NamedWorkflow | FoundVersion;
@@ -57,7 +60,7 @@ export interface Start extends Pick<NewExecution, "schedule" | "parent" | "fork"
    * The hook behind it; none when absent. A function is called with the input, or with as much of a large
    * one as `LINEAGE_PATHS` name.
    */
-  readonly hook?: HookLineage | null | ((input: unknown) => Promise<HookLineage | null>);
+  readonly hook?: HookLineage | null | LineageOf;
   /** Where the request has the input, first in the path of each issue. */
   readonly root: string;
   /** Given when somebody listens for the execution already; a fresh one when absent. */

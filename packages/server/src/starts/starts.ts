@@ -68,26 +68,35 @@ export class Starts {
 
   /** Checks a start, for a commit that holds more than the creation of the execution. */
   async prepareStart(start: Start): Promise<NewExecution> {
-    const { ports } = this.#parts;
-    const { execution_id = ports.ids(), trigger, label, start_at, seed } = start;
-    const { schedule, parent, fork, key, delivery } = start;
+    const { execution_id = this.#ports.ids() } = start;
     const of = "pin" in start.of ? start.of : await this.#find(start.of);
-    const { pin, schema, declared } = of;
-    const kept = await this.#kept(execution_id, start, { schema, declared });
+    const kept = await this.#kept(execution_id, start, of);
+    const checks = () => this.#checked(execution_id, start, { of, kept });
+    return this.#orForget(execution_id, kept.input, checks);
+  }
+
+  async #checked(
+    execution_id: string,
+    start: Start,
+    { of, kept }: { readonly of: FoundVersion; readonly kept: Kept },
+  ): Promise<NewExecution> {
+    const { ports } = this.#parts;
+    const { trigger, label, start_at, seed, schedule, parent, fork, key, delivery } = start;
     const { input, request_hash = key?.request_hash } = kept;
-    const checked = await this.#orForget(execution_id, input, async () => {
-      const placed = this.#placed({ pin, declared }, kept, start.routing_input);
-      return {
-        requirements: await this.#requirements(sharing(placed.requirements, start), start),
-        unplaceable: placed.failure ?? of.unplaceable ?? null,
-        routing_input: storedRouting(ports.ring, start.routing_input),
-        by: await accountOf(start),
-        hook: await lineageFor(start, kept),
-      };
-    });
+    const placed = this.#placed(of, kept, start.routing_input);
+    // Each of these is usually known at once, and every start would pay for waiting.
+    const required = this.#requirements(sharing(placed.requirements, start), start);
+    const requirements = required instanceof Promise ? await required : required;
+    const routing_input = storedRouting(ports.ring, start.routing_input);
+    const account = typeof start.by === "function" ? await start.by() : start.by;
+    const lineage = lineageFor(start, kept);
     return {
-      ...pin,
-      ...checked,
+      ...of.pin,
+      requirements,
+      unplaceable: placed.failure ?? of.unplaceable ?? null,
+      routing_input,
+      by: account,
+      hook: lineage instanceof Promise ? await lineage : lineage,
       execution_id,
       name: label ?? null,
       input,
@@ -195,11 +204,15 @@ export class Starts {
   }
 
   /** A required name that never registered is a mistake; one that is offline is waited for (DSP-7). */
-  async #requirements(
+  #requirements(
     of: Requirements | null,
     { required_worker: worker, preferred_worker: prefers }: Start,
-  ): Promise<Requirements | null> {
-    if (worker === undefined) return prefers === undefined ? of : { ...of, prefers };
+  ): Requirements | null | Promise<Requirements> {
+    if (worker !== undefined) return this.#onlyOn(worker, of);
+    return prefers === undefined ? of : { ...of, prefers };
+  }
+
+  async #onlyOn(worker: string, of: Requirements | null): Promise<Requirements> {
     if (await this.#ports.store.workers.find(worker)) return { ...of, worker };
     throw new EngineError("unknown_worker", `no worker ${worker} has ever registered`);
   }
@@ -207,10 +220,6 @@ export class Starts {
   #parkTtlMs(seconds: number = this.#ports.config.workers.park_ttl): number | null {
     return seconds === 0 ? null : seconds * 1000;
   }
-}
-
-function accountOf({ by }: Pick<Start, "by">): string | null | Promise<string | null> {
-  return typeof by === "function" ? by() : by;
 }
 
 function lineageFor(

@@ -103,7 +103,7 @@ const QUEUED_COLUMNS = raw(
 /** SQLite wants the conditions of the partial index word for word; PostgreSQL has a column of them. */
 const IS_QUEUED: ByDialect = {
   sqlite: raw(`session IS NULL AND version IS NOT NULL AND not_before IS NULL
-    AND state IN ('CREATED', 'RESUMING', 'CANCELLING')`),
+    AND (state = 'CREATED' OR state = 'RESUMING' OR state = 'CANCELLING')`),
   postgres: raw("is_queued"),
 };
 

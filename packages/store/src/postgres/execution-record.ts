@@ -1,13 +1,6 @@
 /** How an execution's row lies in PostgreSQL: the columns of SQLite, each value whole in its row. */
-import type { ExecutionRow } from "@engine/contract";
-import {
-  fromText,
-  type StoredRow,
-  SUMMARY,
-  SUMMARY_SQL,
-  toRow,
-  withLazyInput,
-} from "../execution-columns.ts";
+import { type ExecutionRow, withLazyInput } from "@engine/contract";
+import { fromText, type StoredRow, SUMMARY, SUMMARY_SQL, toRow } from "../execution-columns.ts";
 
 /** An input longer than this is kept at hand, and parsed when it is looked at. */
 export const MAX_SMALL_INPUT = 2_000;

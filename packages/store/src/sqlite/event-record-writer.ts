@@ -1,4 +1,4 @@
-import { type EventRecords, type RecordedChange, recordsOf } from "../event-records.ts";
+import { type EventRecords, NO_RECORDS, type RecordedChange, recordsOf } from "../event-records.ts";
 import { BoundInsert } from "./bound-insert.ts";
 import type { Connection } from "./connection.ts";
 import type { GroupCommit } from "./group-commit.ts";
@@ -21,8 +21,9 @@ export class EventRecordWriter {
   }
 
   write(change: RecordedChange): void {
-    if (this.#kinds.length === 0) return;
-    for (const [kind, records] of recordsOf(this.#kinds, change).entries()) {
+    const all = recordsOf(this.#kinds, change);
+    if (all === NO_RECORDS) return;
+    for (const [kind, records] of all.entries()) {
       if (records.length === 0) continue;
       this.#inserts[kind]?.run(records);
       const { written } = this.#kinds[kind] ?? {};

@@ -1,5 +1,5 @@
 /** How an execution's row lies in SQLite: its values are the last columns, a large input lies apart. */
-import { type ExecutionPatch, type ExecutionRow, PATCHABLE } from "@engine/contract";
+import { type ExecutionPatch, type ExecutionRow, PATCHABLE, withLazyInput } from "@engine/contract";
 import {
   columnsIn,
   fromText,
@@ -8,7 +8,6 @@ import {
   storedValue,
   toRow,
   toText,
-  withLazyInput,
 } from "../execution-columns.ts";
 import type { Bindable } from "./connection.ts";
 
