@@ -1,20 +1,19 @@
 import { expect, test } from "vitest";
 import { MemoryRows } from "../testing/memory-rows.ts";
-import { isParked, patched } from "./execution-row.ts";
+import { isParked, patched, withLazyInput } from "./execution-row.ts";
 
 test("EXE-22 applying a change to a row does not read an input that its store has not read yet", () => {
   const row = new MemoryRows().create();
   let reads = 0;
-  const lazy = Object.defineProperty({ ...row }, "input", {
-    enumerable: true,
-    get: () => {
-      reads++;
-      return "large";
-    },
+  const lazy = withLazyInput({ ...row }, () => {
+    reads++;
+    return "large";
   });
   const after = patched(lazy, { state: "CLAIMED", head: 2 });
   expect(reads).toBe(0);
   expect(after).toMatchObject({ state: "CLAIMED", head: 2, input: "large" });
+  expect(reads).toBe(1);
+  expect(patched(after, { head: 3 }).input).toBe("large");
   expect(lazy.state).toBe("CREATED");
   expect(patched(row, { head: 5 })).toEqual({ ...row, head: 5 });
 });
