@@ -260,7 +260,10 @@ test.each(Object.entries(WAYS))(
         await t.rewrite({ principal: "bot", workflow: "default/plain" });
         asked.length = 0;
         const { status, body } = await way({ ...t, ask: t.manager, workflow }, kind);
-        lookups.add(asked.filter((name) => !/^(audit|epochs)\./.test(name)).join());
+        // Who asks is read again when some time has passed, whatever they ask for.
+        const isOfTarget = (name: string) =>
+          !/^(audit\.|epochs\.|identities\.findByKey$)/.test(name);
+        lookups.add(asked.filter(isOfTarget).join());
         texts.add(JSON.stringify([status, body]).replaceAll(kind, "SUBJECT"));
       }
     }
@@ -268,7 +271,7 @@ test.each(Object.entries(WAYS))(
     const message = "the caller lacks principal:SUBJECT:impersonate";
     const error = { code: "permission_denied", message, details };
     expect([...texts]).toEqual([JSON.stringify([403, { error }])]);
-    expect(lookups.size).toBe(1);
+    expect([...lookups]).toHaveLength(1);
   },
 );
 

@@ -22,6 +22,11 @@ interface Parts {
 
 /** After a pass that could not read the outbox. */
 const AGAIN_MS = 1_000;
+/**
+ * So many batches are under way at a time, which share `drain_batch_size`: while one is committed, the next
+ * is read and judged.
+ */
+const MOST_LANES = 2;
 /** A timer aims no further: the clock may be set meanwhile. */
 const LONGEST_MS = 60_000;
 
@@ -40,7 +45,7 @@ export class Drain implements Domain, LedWork {
   #isAllWanted = false;
   /** Rows may have been put off since somebody last aimed at the next one. */
   #hasDeferred = false;
-  #running: Promise<void> | undefined;
+  readonly #lanes = new Set<Promise<void>>();
   #isLeading = false;
   #isClosed = false;
   /** The outbox could not be read: nothing is tried until a timer has passed. */
@@ -89,7 +94,7 @@ export class Drain implements Domain, LedWork {
     this.#unlisten();
     this.#cancelHold?.();
     this.stop();
-    await this.#running;
+    await Promise.all(this.#lanes);
   }
 
   /** Something is due that no commit of this server has told of: one was handed back, a hook was changed. */
@@ -108,12 +113,23 @@ export class Drain implements Domain, LedWork {
 
   #go(): void {
     if (this.#isClosed || this.#isHeld || (this.#own.isEmpty && !this.#isAllWanted)) return;
-    this.#running ??= this.#untilNothingIsLeft().finally(() => {
-      this.#running = undefined;
-      if (this.#hasDeferred) this.#arm();
+    if (this.#lanes.size >= this.#mostLanes) return;
+    const lane = this.#untilNothingIsLeft().finally(() => {
+      this.#lanes.delete(lane);
+      if (this.#hasDeferred && this.#lanes.size === 0) this.#arm();
       // For what came since the last pass.
       this.#go();
     });
+    this.#lanes.add(lane);
+  }
+
+  get #mostLanes(): number {
+    return Math.min(MOST_LANES, this.#parts.ports.config.hooks.drain_batch_size);
+  }
+
+  /** Of what one lane takes at a time. */
+  get #laneSize(): number {
+    return Math.floor(this.#parts.ports.config.hooks.drain_batch_size / this.#mostLanes);
   }
 
   async #untilNothingIsLeft(): Promise<void> {
@@ -121,6 +137,8 @@ export class Drain implements Domain, LedWork {
       while (!this.#isClosed && !this.#isHeld) {
         const due = await this.#take();
         if (!due) return;
+        // Another lane, where there is more than this one takes.
+        this.#go();
         // What cannot even be written down is left to the tick.
         if (!(await this.#tryAll(due)) && due.length > 0) this.#isAllWanted = false;
       }
@@ -135,7 +153,9 @@ export class Drain implements Domain, LedWork {
   /** What nothing else has woken anybody for (HOOK-25): one pass. */
   async #tick(): Promise<void> {
     try {
-      await this.#tryAll(await this.#inTurn(() => this.#takeDue()));
+      await this.#tryAll(
+        await this.#inTurn(() => this.#takeDue(this.#parts.ports.config.hooks.drain_batch_size)),
+      );
     } catch (error) {
       this.#couldNotRead(error);
     }
@@ -148,7 +168,7 @@ export class Drain implements Domain, LedWork {
       if (this.#isAllWanted) {
         // Whoever asks from now on asks for more than what this reads.
         this.#isAllWanted = false;
-        const due = await this.#takeDue();
+        const due = await this.#takeDue(this.#laneSize);
         if (due.length > 0) {
           this.#isAllWanted = true;
           return due;
@@ -159,16 +179,15 @@ export class Drain implements Domain, LedWork {
   }
 
   async #takeOwn(): Promise<readonly DueDelivery[]> {
-    const { store, clock, config } = this.#parts.ports;
-    const taken = this.#own.take(config.hooks.drain_batch_size, this.#after);
+    const { store, clock } = this.#parts.ports;
+    const taken = this.#own.take(this.#laneSize, this.#after);
     const ids = taken.flatMap(({ id }) => (this.#trying.has(id) ? [] : [id]));
     const due = await store.deliveries.dueAmong(ids, clock());
     return this.#held(due, taken.at(-1)?.hook);
   }
 
-  async #takeDue(): Promise<readonly DueDelivery[]> {
-    const { store, clock, config } = this.#parts.ports;
-    const limit = config.hooks.drain_batch_size;
+  async #takeDue(limit: number): Promise<readonly DueDelivery[]> {
+    const { store, clock } = this.#parts.ports;
     const but = [...this.#trying];
     const due = await store.deliveries.due({ now: clock(), limit, after: this.#after, but });
     return this.#held(due, due.at(-1)?.hook);

@@ -4,7 +4,7 @@ import type { DeliveryRow } from "../hooks/delivery-row.ts";
 import type { HookRow } from "../hooks/hook-row.ts";
 import type { Store } from "../store.ts";
 import { dueConformance } from "./due-deliveries.ts";
-import { firedFor, guardFor, hookedStore, newHook, outboxOf } from "./hooked.ts";
+import { firedFor, guardFor, hookedStore, newHook, outboxOf, settled } from "./hooked.ts";
 import { auditOf, identityWrite } from "./identity.ts";
 import type { Open } from "./opened.ts";
 import { appending, event, executionId, newExecution } from "./sample.ts";
@@ -63,7 +63,7 @@ export function conformance(open: Open): void {
     );
     await kill(store, row(0), hook, "hop_limit");
     await kill(store, row(1), hook);
-    await store.deliveries.settle(guardFor(row(2), hook), "e");
+    await settled(store, guardFor(row(2), hook));
     const ids = rows.map(({ id }) => id);
     const listed = async (filter: object) => {
       const { items, total } = await store.deliveries.list(hook.id, { ...page, ...filter });
@@ -92,7 +92,7 @@ export function conformance(open: Open): void {
     expect(failed).toEqual({ ...row(0), attempts: 1, error: "busy", next_attempt_at: 5_000 });
     // It was judged by what the row is no more.
     expect(await store.deliveries.fail(guard, undelivered)).toBe(false);
-    expect(await store.deliveries.settle(guard, "e")).toBe(false);
+    expect(await settled(store, guard)).toBe(false);
     expect(await store.deliveries.findById(row(0).id)).toEqual(failed);
   });
 
@@ -123,11 +123,11 @@ export function conformance(open: Open): void {
     await store.hooks.change("page", { enabled: false }, { revision: 1, by: null });
     const undelivered = { attempts: 1, error: "no", dead_reason: null, next_attempt_at: null };
     expect(await store.deliveries.fail(guard, undelivered)).toBe(false);
-    expect(await store.deliveries.settle(guard, "e")).toBe(false);
+    expect(await settled(store, guard)).toBe(false);
     expect(await outboxOf(store, hook)).toEqual([row(0)]);
     const now = { ...guard, revision: 2 };
-    expect(await store.deliveries.settle({ ...now, hook_id: "another" }, "e")).toBe(false);
-    expect(await store.deliveries.settle(now, "e")).toBe(true);
+    expect(await settled(store, { ...now, hook_id: "another" })).toBe(false);
+    expect(await settled(store, now)).toBe(true);
     await store.hooks.delete("page");
     expect(await store.deliveries.fail(now, undelivered)).toBe(false);
   });
@@ -137,18 +137,18 @@ export function conformance(open: Open): void {
     const undelivered = { attempts: 1, error: "busy", dead_reason: null, next_attempt_at: 9 };
     await store.deliveries.fail(guardFor(row(0), hook), undelivered);
     const guard = guardFor({ ...row(0), attempts: 1 }, hook);
-    expect(await store.deliveries.settle(guard, executionId(7))).toBe(true);
+    expect(await settled(store, guard)).toBe(true);
     expect(await store.deliveries.findById(row(0).id)).toEqual({
-      ...{ ...row(0), status: "delivered", attempts: 2, execution_id: executionId(7) },
+      ...{ ...row(0), status: "delivered", attempts: 2, execution_id: executionId(1) },
       ...{ error: null, next_attempt_at: null, settled_at: expect.any(Number) },
     });
-    expect(await store.deliveries.settle(guard, executionId(8))).toBe(false);
+    expect(await settled(store, guard)).toBe(false);
   });
 
   test("HOOK-37 a dead row is handed back to the drain as if it were new", async () => {
     const { store, hook, row } = await fired(open, [1, 2]);
     await kill(store, row(0), hook);
-    await store.deliveries.settle(guardFor(row(1), hook), "e");
+    await settled(store, guardFor(row(1), hook));
     const { entry } = identityWrite("hooks.retry", { target: "page" });
     expect(await store.deliveries.retry("another", row(0).id, entry)).toBeUndefined();
     expect(await store.deliveries.retry(hook.id, "no delivery", entry)).toBeUndefined();
@@ -198,8 +198,8 @@ export function conformance(open: Open): void {
   test("HOOK-55 settled rows are removed when they are old, some at a time, pending ones never", async () => {
     const { store, hook, row } = await fired(open, [1, 2, 3, 4]);
     await kill(store, row(0), hook);
-    await store.deliveries.settle(guardFor(row(1), hook), "e");
-    await store.deliveries.settle(guardFor(row(2), hook), "f");
+    await settled(store, guardFor(row(1), hook));
+    await settled(store, guardFor(row(2), hook));
     expect(await store.deliveries.deleteSettled(1, 10)).toBe(0);
     const later = Date.now() + 1_000;
     expect(await store.deliveries.deleteSettled(later, 2)).toBe(2);

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { declaredHookConformance } from "./declared-hooks.ts";
-import { firedFor, guardFor, hookedStore, newHook, outboxOf } from "./hooked.ts";
+import { firedFor, guardFor, hookedStore, newHook, outboxOf, settled } from "./hooked.ts";
 import { auditOf, identityWrite } from "./identity.ts";
 import { type Open, opened } from "./opened.ts";
 
@@ -120,13 +120,13 @@ export function conformance(open: Open): void {
     });
     const [first, second, third] = rows.map((row) => guardFor(row, hook));
     if (!first || !second || !third) throw new Error("nothing fired");
-    await store.deliveries.settle(second, "e2");
-    await store.deliveries.settle(first, "e1");
+    await settled(store, second);
+    await settled(store, first);
     const dead = { attempts: 5, error: "no", next_attempt_at: null } as const;
     await store.deliveries.fail(third, { ...dead, dead_reason: "attempts_exhausted" });
-    const settled = await store.deliveries.findById(first.delivery_id);
+    const delivered = await store.deliveries.findById(first.delivery_id);
     expect(await store.hooks.status(hook.id)).toEqual({
-      ...{ pending: 1, dead: 1, last_delivered_at: settled?.settled_at },
+      ...{ pending: 1, dead: 1, last_delivered_at: delivered?.settled_at },
     });
     expect(await store.hooks.status("nobody's")).toEqual({
       ...{ pending: 0, dead: 0, last_delivered_at: null },

@@ -105,8 +105,6 @@ export interface DeliveryPort {
   nextDueAt(after: number): Promise<number | undefined>;
   /** Writes down a try that failed, or that a row is dead. @returns false where it was not as judged. */
   fail(guard: DeliveryGuard, undelivered: Undelivered): Promise<boolean>;
-  /** Settles a row on the execution that it has started already (HOOK-30). */
-  settle(guard: DeliveryGuard, execution_id: string): Promise<boolean>;
   /** Removes a row whose hook is gone. */
   forget(id: string): Promise<void>;
   /** Removes delivered and dead rows that were settled before an instant; answers how many (HOOK-55). */
@@ -189,11 +187,6 @@ export const DELIVERIES: Operations<DeliveryPort> = {
     return (yield* count(sql`UPDATE hook_deliveries SET ${set} WHERE ${asJudged(guard)}`)) > 0;
   }),
 
-  settle: writesOnce(function* (guard, execution_id) {
-    const set = delivered(guard, execution_id, yield* now());
-    return (yield* count(sql`UPDATE hook_deliveries SET ${set} WHERE ${asJudged(guard)}`)) > 0;
-  }),
-
   forget: writesOnce((id) =>
     run(sql`DELETE FROM hook_deliveries
       WHERE id = ${id} AND NOT EXISTS (SELECT 1 FROM hooks WHERE hooks.id = hook_id)`),
@@ -218,18 +211,6 @@ const HANDED_BACK = {
 } as const;
 
 const HAND_BACK: Sql = sql`UPDATE hook_deliveries SET ${assigned(HANDED_BACK)}`;
-
-/** What a delivery has that has started its target. */
-function delivered(guard: DeliveryGuard, execution_id: string, at: number): Sql {
-  return assigned({
-    status: "delivered",
-    attempts: guard.attempts + 1,
-    execution_id,
-    error: null,
-    due_at: 0,
-    settled_at: at,
-  });
-}
 
 /** The delivery of a guard, as long as that holds. */
 function asJudged({ delivery_id, attempts, hook_id, revision }: DeliveryGuard): Sql {

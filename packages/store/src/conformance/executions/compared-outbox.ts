@@ -20,7 +20,7 @@ export type OutboxDeed =
       readonly of: "delivery";
       /** Among all there are. */
       readonly place: number;
-      readonly what: "defer" | "kill" | "retry" | "settle";
+      readonly what: "defer" | "kill" | "retry";
     };
 
 export async function changeOutbox(
@@ -85,11 +85,6 @@ async function changeDelivery(
     return;
   }
   const isPending = outbox.holds(guard);
-  if (what === "settle") {
-    expect(await store.deliveries.settle(guard, "e")).toBe(isPending);
-    if (isPending) outbox.settle(guard, "e");
-    return;
-  }
   const dead_reason = what === "kill" ? "attempts_exhausted" : null;
   const tried = { attempts: attempts + 1, dead_reason } as const;
   const undelivered = { ...tried, error: "no", next_attempt_at: what === "defer" ? 5 : null };
