@@ -65,6 +65,11 @@ test("a body that runs again without such a kill, or after its outcome, is seen"
   expect(bodyViolations([run(-30), run(-10, 2)], OUTCOME, [kill(-20, 3)])).not.toEqual([]);
   expect(bodyViolations([run(-30), run(-10, 2)], OUTCOME, [kill(-5)])).not.toEqual([]);
   expect(bodyViolations([run(-30), run(-20), run(-10, 2)], OUTCOME, [kill(-15)])).not.toEqual([]);
+  // Of a process that had come back before it ran the body.
+  const back = { pid: 1, from: RECORDED - 60, to: RECORDED - 40 };
+  expect(bodyViolations([run(-30), run(-10)], OUTCOME, [back])).not.toEqual([]);
+  const away = { ...back, to: RECORDED - 20 };
+  expect(bodyViolations([run(-30), run(-10)], OUTCOME, [away])).toEqual([]);
   expect(bodyViolations([run(1)], OUTCOME, [])).not.toEqual([]);
   expect(bodyViolations([run(-1)], undefined, [])).not.toEqual([]);
   expect(bodyViolations([{ ...run(-1), attempt: 2 }], OUTCOME, [])).not.toEqual([]);

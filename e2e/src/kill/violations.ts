@@ -9,6 +9,9 @@ export interface Kill {
   readonly to: number;
 }
 
+/** When a process was ended, or nobody heard of it for so long that it counted as lost. */
+export type Absence = Pick<Kill, "pid" | "from" | "to">;
+
 const TERMINAL = new Set(["WORKFLOW_COMPLETED", "WORKFLOW_FAILED", "WORKFLOW_CANCELLED"]);
 
 /**
@@ -53,12 +56,12 @@ export function logViolations(log: readonly RecordedEvent[], copied = 0): string
 
 /**
  * What is wrong with how often one call's body ran. A body may run again only because the process
- * that ran it was killed before the outcome was recorded: one kill, one more run.
+ * that ran it was killed, or was out of touch, before the outcome was recorded: one loss, one more run.
  */
 export function bodyViolations(
   runs: readonly BodyRun[],
   outcome: RecordedEvent | undefined,
-  kills: readonly Kill[],
+  absences: readonly Absence[],
 ): string[] {
   const wrong: string[] = [];
   if (!outcome) return [`its body ran, the log has no outcome`];
@@ -68,7 +71,9 @@ export function bodyViolations(
     if (run.at > recorded) wrong.push(`a body began ${run.at - recorded} ms after its outcome`);
     const before = runs[i - 1];
     if (!before) return;
-    const cause = kills.find((kill) => kill.pid === before.pid && kill.from <= run.at);
+    const cause = absences.find(
+      ({ pid, from, to }) => pid === before.pid && from <= run.at && to >= before.at,
+    );
     if (!cause) wrong.push(`ran again in ${run.pid} while ${before.pid}, which had it, lived`);
   });
   return wrong;

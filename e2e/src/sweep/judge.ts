@@ -4,6 +4,7 @@ import { listExecutions, untilAllEnded } from "../kill/all-executions.ts";
 import { type BodyRun, type BodyRuns, readBodyRuns } from "../kill/body-lines.ts";
 import { bodyViolations, callsOf, logViolations } from "../kill/violations.ts";
 import { waitViolations } from "../kill/wait-violations.ts";
+import { outOfTouch } from "./contacts.ts";
 import type { Ledger } from "./ledger.ts";
 import type { Plant } from "./plant.ts";
 
@@ -60,6 +61,7 @@ export class Judge {
     { execution_id, state, forked_from }: ExecutionSummary,
   ): readonly string[] {
     const kills = this.#plant.kills();
+    const absences = [...kills, ...outOfTouch(this.#plant.home.path)];
     const runs = bodies.get(execution_id) ?? new Map<string, readonly BodyRun[]>();
     const calls = callsOf(log);
     const wrong = [...runs].flatMap(([call, ran]) => {
@@ -69,7 +71,7 @@ export class Judge {
         return [];
       }
       const outcome = events?.find(({ type }) => isOutcome(type));
-      return bodyViolations(ran, outcome, kills).map((what) => `${call}: ${what}`);
+      return bodyViolations(ran, outcome, absences).map((what) => `${call}: ${what}`);
     });
     for (const [call, events] of calls) {
       const isDone = events[0]?.name === "book" && events.at(-1)?.type === "TASK_COMPLETED";

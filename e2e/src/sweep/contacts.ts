@@ -1,0 +1,48 @@
+/**
+ * How a sweep knows for how long a worker was out of touch with its server, as on a machine that has too
+ * much to do: it writes down when it was answered. A server may take such a worker for lost.
+ */
+import { subscribe } from "node:diagnostics_channel";
+import { appendFileSync } from "node:fs";
+import { join } from "node:path";
+import { isMainThread } from "node:worker_threads";
+import type { Absence } from "../kill/violations.ts";
+import { linesOf } from "./strike.ts";
+
+const CONTACTS = "contacts";
+const APART_MS = 250;
+/**
+ * Less than `silence_timeout` of the sweep's servers, since a beat takes its time; more than a worker
+ * waits that only has to find a server that has started again.
+ */
+const OUT_OF_TOUCH_MS = 4_000;
+
+/** Writes down from now on when this process is answered, if it is a worker. */
+export function noteContacts(): void {
+  const folder = process.env["SWEEP_FOLDER"];
+  if (folder === undefined || !isMainThread || !process.argv.includes("worker")) return;
+  let last = 0;
+  const note = () => {
+    const now = Date.now();
+    if (now - last < APART_MS) return;
+    last = now;
+    appendFileSync(join(folder, CONTACTS), `${process.pid}\t${now}\n`);
+  };
+  note();
+  subscribe("http.client.response.finish", note);
+}
+
+/** When workers were not answered for so long that their servers may have given them up. */
+export function outOfTouch(folder: string): readonly Absence[] {
+  const lines = linesOf(join(folder, CONTACTS)).map((line) => line.split("\t").map(Number));
+  return [...Map.groupBy(lines, ([pid]) => pid ?? 0)].flatMap(([pid, contacts]) =>
+    gaps(contacts.map(([, at]) => at ?? 0)).map((gap) => ({ pid, ...gap })),
+  );
+}
+
+function gaps(at: readonly number[]): readonly Omit<Absence, "pid">[] {
+  return at.flatMap((to, i) => {
+    const from = at[i - 1] ?? to;
+    return to - from >= OUT_OF_TOUCH_MS ? [{ from, to }] : [];
+  });
+}
