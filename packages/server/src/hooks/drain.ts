@@ -22,11 +22,6 @@ interface Parts {
 
 /** After a pass that could not read the outbox. */
 const AGAIN_MS = 1_000;
-/**
- * So many batches are under way at a time, which share `drain_batch_size`: while one is committed, the next
- * is read and judged.
- */
-const MOST_LANES = 2;
 /** A timer aims no further: the clock may be set meanwhile. */
 const LONGEST_MS = 60_000;
 
@@ -45,7 +40,7 @@ export class Drain implements Domain, LedWork {
   #isAllWanted = false;
   /** Rows may have been put off since somebody last aimed at the next one. */
   #hasDeferred = false;
-  readonly #lanes = new Set<Promise<void>>();
+  #running: Promise<void> | undefined;
   #isLeading = false;
   #isClosed = false;
   /** The outbox could not be read: nothing is tried until a timer has passed. */
@@ -94,7 +89,7 @@ export class Drain implements Domain, LedWork {
     this.#unlisten();
     this.#cancelHold?.();
     this.stop();
-    await Promise.all(this.#lanes);
+    await this.#running;
   }
 
   /** Something is due that no commit of this server has told of: one was handed back, a hook was changed. */
@@ -113,23 +108,12 @@ export class Drain implements Domain, LedWork {
 
   #go(): void {
     if (this.#isClosed || this.#isHeld || (this.#own.isEmpty && !this.#isAllWanted)) return;
-    if (this.#lanes.size >= this.#mostLanes) return;
-    const lane = this.#untilNothingIsLeft().finally(() => {
-      this.#lanes.delete(lane);
-      if (this.#hasDeferred && this.#lanes.size === 0) this.#arm();
+    this.#running ??= this.#untilNothingIsLeft().finally(() => {
+      this.#running = undefined;
+      if (this.#hasDeferred) this.#arm();
       // For what came since the last pass.
       this.#go();
     });
-    this.#lanes.add(lane);
-  }
-
-  get #mostLanes(): number {
-    return Math.min(MOST_LANES, this.#parts.ports.config.hooks.drain_batch_size);
-  }
-
-  /** Of what one lane takes at a time. */
-  get #laneSize(): number {
-    return Math.floor(this.#parts.ports.config.hooks.drain_batch_size / this.#mostLanes);
   }
 
   async #untilNothingIsLeft(): Promise<void> {
@@ -137,8 +121,6 @@ export class Drain implements Domain, LedWork {
       while (!this.#isClosed && !this.#isHeld) {
         const due = await this.#take();
         if (!due) return;
-        // Another lane, where there is more than this one takes.
-        this.#go();
         // What cannot even be written down is left to the tick.
         if (!(await this.#tryAll(due)) && due.length > 0) this.#isAllWanted = false;
       }
@@ -153,9 +135,7 @@ export class Drain implements Domain, LedWork {
   /** What nothing else has woken anybody for (HOOK-25): one pass. */
   async #tick(): Promise<void> {
     try {
-      await this.#tryAll(
-        await this.#inTurn(() => this.#takeDue(this.#parts.ports.config.hooks.drain_batch_size)),
-      );
+      await this.#tryAll(await this.#inTurn(() => this.#takeDue()));
     } catch (error) {
       this.#couldNotRead(error);
     }
@@ -168,7 +148,7 @@ export class Drain implements Domain, LedWork {
       if (this.#isAllWanted) {
         // Whoever asks from now on asks for more than what this reads.
         this.#isAllWanted = false;
-        const due = await this.#takeDue(this.#laneSize);
+        const due = await this.#takeDue();
         if (due.length > 0) {
           this.#isAllWanted = true;
           return due;
@@ -179,15 +159,16 @@ export class Drain implements Domain, LedWork {
   }
 
   async #takeOwn(): Promise<readonly DueDelivery[]> {
-    const { store, clock } = this.#parts.ports;
-    const taken = this.#own.take(this.#laneSize, this.#after);
+    const { store, clock, config } = this.#parts.ports;
+    const taken = this.#own.take(config.hooks.drain_batch_size, this.#after);
     const ids = taken.flatMap(({ id }) => (this.#trying.has(id) ? [] : [id]));
     const due = await store.deliveries.dueAmong(ids, clock());
     return this.#held(due, taken.at(-1)?.hook);
   }
 
-  async #takeDue(limit: number): Promise<readonly DueDelivery[]> {
-    const { store, clock } = this.#parts.ports;
+  async #takeDue(): Promise<readonly DueDelivery[]> {
+    const { store, clock, config } = this.#parts.ports;
+    const limit = config.hooks.drain_batch_size;
     const but = [...this.#trying];
     const due = await store.deliveries.due({ now: clock(), limit, after: this.#after, but });
     return this.#held(due, due.at(-1)?.hook);

@@ -2,6 +2,7 @@ import { notFound } from "@engine/contract";
 import type { StoredVersion } from "@engine/store";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { EnginePorts } from "../engine-ports.ts";
+import { SharedReads } from "./shared-reads.ts";
 
 /**
  * The catalog as the store has it at this instant: what decides whether a hook fires is not taken from
@@ -9,6 +10,7 @@ import type { EnginePorts } from "../engine-ports.ts";
  */
 export class FreshCatalog implements Pick<Catalog, "resolve" | "findOfModule"> {
   readonly #ports: Pick<EnginePorts, "store">;
+  readonly #reads = new SharedReads();
 
   constructor(ports: Pick<EnginePorts, "store">) {
     this.#ports = ports;
@@ -16,7 +18,9 @@ export class FreshCatalog implements Pick<Catalog, "resolve" | "findOfModule"> {
 
   /** Undefined where nobody has registered it, or it was deleted. */
   find(namespace: string, name: string, version?: number): Promise<StoredVersion | undefined> {
-    return this.#ports.store.catalog.find(namespace, name, version);
+    const { catalog } = this.#ports.store;
+    const key = `${namespace}/${name}@${version}`;
+    return this.#reads.share(key, () => catalog.find(namespace, name, version));
   }
 
   async resolve(namespace: string, name: string, version?: number): Promise<StoredVersion> {

@@ -11,6 +11,7 @@ import { type Accounts, lackingAccount } from "../auth/accounts.ts";
 import { RunLists, type RunVersion, toRun } from "../auth/run-lists.ts";
 import type { EnginePorts } from "../engine-ports.ts";
 import { FreshCatalog } from "./fresh-catalog.ts";
+import { SharedReads } from "./shared-reads.ts";
 import { UploadedCatalog } from "./uploaded-catalog.ts";
 
 interface Parts {
@@ -50,6 +51,8 @@ type AccountVerdict =
 export class TargetJudge {
   readonly #parts: Parts;
   readonly #catalog: FreshCatalog;
+  /** Of accounts: the tries of a batch ask for the same ones. */
+  readonly #reads = new SharedReads();
   readonly #runLists: Pick<RunLists, "ofRecord">;
 
   constructor(parts: Parts) {
@@ -114,7 +117,7 @@ export class TargetJudge {
     const { accounts } = this.#parts;
     if (!accounts.areChecked) return { account: undefined };
     try {
-      return { account: await accounts.find(principal) };
+      return { account: await this.#reads.share(principal, () => accounts.find(principal)) };
     } catch (error) {
       if (isProblem(error)) return { problem: error };
       throw error;
