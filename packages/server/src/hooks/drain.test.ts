@@ -311,6 +311,41 @@ test("HOOK-55 what was settled over 30 days ago is removed, what waits never is"
   expect((await deliveries(t, "waits")).map(({ status }) => status)).toEqual(["pending"]);
 });
 
+test("HOOK-31 HOOK-25 a batch of which nothing could be written down is tried again soon, and all behind it", async () => {
+  await using t = await started({ hooks: { drain_batch_size: 1 } });
+  await hook(t);
+  t.failing.add("deliveries.dueAmong");
+  for (let n = 0; n < 5; n++) await t.run();
+  t.failing.clear();
+  t.failing.add("catalog.find");
+  t.failing.add("deliveries.fail");
+  await t.time.advance(1_000);
+  expect((await deliveries(t)).map(({ attempts }) => attempts)).toEqual([0, 0, 0, 0, 0]);
+  t.failing.clear();
+  await t.time.advance(2_000);
+  expect((await deliveries(t)).map(({ status }) => status)).toEqual(Array(5).fill("delivered"));
+});
+
+test("HOOK-25 a tick that finds a whole batch goes on until nothing is left", async () => {
+  await using t = await started({ hooks: { drain_batch_size: 2 } });
+  await hook(t);
+  t.failing.add("deliveries.dueAmong");
+  for (let n = 0; n < 5; n++) await t.run();
+  await update(t, { enabled: false });
+  t.failing.clear();
+  await t.time.advance(2_000);
+  await update(t, { enabled: true });
+  const [{ hook_id } = expect.unreachable()] = await deliveries(t);
+  // Nobody tells this server of it.
+  const retried = await t.store.deliveries.retryMany(hook_id, {
+    settled_before: t.time.now + 1,
+    limit: 9,
+  });
+  expect(retried).toEqual({ retried: 5, remaining: 0 });
+  await t.time.advance(30_000);
+  expect((await deliveries(t)).map(({ status }) => status)).toEqual(Array(5).fill("delivered"));
+});
+
 test("HOOK-13 with hooks off nothing is matched and nothing drained", async () => {
   await using t = await started({ hooks: { enabled: false } });
   await hook(t);

@@ -121,21 +121,22 @@ export class Drain implements Domain, LedWork {
       while (!this.#isClosed && !this.#isHeld) {
         const due = await this.#take();
         if (!due) return;
-        // What cannot even be written down is left to the tick.
-        if (!(await this.#tryAll(due)) && due.length > 0) this.#isAllWanted = false;
+        // What cannot even be written down is tried again later, and so is all behind it.
+        if (!(await this.#tryAll(due)) && due.length > 0) this.#laterAll();
       }
     } catch (error) {
       this.#couldNotRead(error);
-      // Also for those of its own that it has taken and not read.
-      this.#isAllWanted = true;
-      this.#holdOn();
+      this.#laterAll();
     }
   }
 
   /** What nothing else has woken anybody for (HOOK-25): one pass. */
   async #tick(): Promise<void> {
     try {
-      await this.#tryAll(await this.#inTurn(() => this.#takeDue()));
+      const due = await this.#inTurn(() => this.#takeDue());
+      const hasMoved = await this.#tryAll(due);
+      // Behind a whole batch there may be any number.
+      if (hasMoved && due.length >= this.#parts.ports.config.hooks.drain_batch_size) this.wake();
     } catch (error) {
       this.#couldNotRead(error);
     }
@@ -215,7 +216,9 @@ export class Drain implements Domain, LedWork {
     this.#parts.ports.log.error({ err: error }, "could not read what hooks have to start");
   }
 
-  #holdOn(): void {
+  /** Everything is asked for after a while: also what it has taken of its own and not tried. */
+  #laterAll(): void {
+    this.#isAllWanted = true;
     this.#isHeld = true;
     this.#cancelHold?.();
     this.#cancelHold = this.#parts.ports.setTimer(() => {
