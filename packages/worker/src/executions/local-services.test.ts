@@ -58,6 +58,11 @@ test("WMD-3 what is not granted, or not offered, is refused", async () => {
   });
 });
 
+/** What was sent before is known to a worker that has run what was sent after it. */
+async function heard(server: FakeServer, hash: string): Promise<void> {
+  await server.finished(server.start("asking", hash));
+}
+
 test("WMD-3 WRK-7 a grant that comes while a task runs holds for its next call, and its end too", async () => {
   const server = new FakeServer();
   const hash = server.addModule(ASKING);
@@ -67,6 +72,7 @@ test("WMD-3 WRK-7 a grant that comes while a task runs holds for its next call, 
     const id = server.start("waiting", hash, { input: "granted" });
     await gate.arrived();
     server.grant("inference");
+    await heard(server, hash);
     gate.open();
     expect(await server.finished(id)).toMatchObject({
       output: ["not_granted", "/run/inference.sock"],
@@ -76,6 +82,7 @@ test("WMD-3 WRK-7 a grant that comes while a task runs holds for its next call, 
   const id = server.start("waiting", hash, { input: "revoked" });
   await gate.arrived();
   server.grant("cache");
+  await heard(server, hash);
   gate.open();
   expect(await server.finished(id)).toMatchObject({
     output: ["/run/inference.sock", "not_granted"],
