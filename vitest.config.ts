@@ -32,6 +32,8 @@ const e2e = {
 
 export default defineConfig({
   test: {
+    // What a report names is what was found, whole: CI's is all that is left of a run.
+    chaiConfig: { truncateThreshold: 0 },
     // Tests wait for processes and databases much of the time: a file more keeps every core busy.
     maxWorkers: availableParallelism() + 1,
     projects: [

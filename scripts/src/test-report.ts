@@ -20,7 +20,7 @@ interface FileResult {
   }[];
 }
 
-const LINES = 12;
+const LINES = 40;
 
 /**
  * What is said of the runs whose reports are in a folder: each test that failed with the beginning of
@@ -58,7 +58,7 @@ function failuresOf({ name, status, message = "", assertionResults }: FileResult
 
 function brief(message: string): string {
   const lines = message.split("\n").slice(0, LINES);
-  return lines.map((line) => `  ${line.slice(0, 300)}`).join("\n");
+  return lines.map((line) => `  ${line.slice(0, 2_000)}`).join("\n");
 }
 
 if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {

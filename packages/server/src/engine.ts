@@ -27,8 +27,8 @@ import { TakeOvers } from "./executions/take-overs.ts";
 import { Waiters } from "./executions/waiters.ts";
 import { DeliveryTries } from "./hooks/delivery-tries.ts";
 import { Drain } from "./hooks/drain.ts";
+import { maskEnvelopes, readHooksOnNews } from "./hooks/envelope-masks.ts";
 import { HookDeclarations } from "./hooks/hook-declarations.ts";
-import { HookMasks } from "./hooks/hook-masks.ts";
 import { Hooks } from "./hooks/hooks.ts";
 import { Lineages } from "./hooks/lineages.ts";
 import { TargetJudge } from "./hooks/target-judge.ts";
@@ -237,7 +237,8 @@ export function createEngine(given: EnginePorts): Engine {
   const judge = new TargetJudge({ ports, accounts });
   const tries = new DeliveryTries({ ports, starts, judge });
   const drain = new Drain({ ports, bus, replicas, tries });
-  const hookMasks = new HookMasks({ ports, masks, epochs });
+  maskEnvelopes({ ports, masks });
+  readHooksOnNews({ ports, epochs });
   const hooksChanged = async () => {
     try {
       await store.outbox.refresh();
@@ -246,7 +247,6 @@ export function createEngine(given: EnginePorts): Engine {
       epochs.raised("hooks");
       drain.wake();
     }
-    await hookMasks.keep();
   };
   hookDeclarations.onChange(hooksChanged);
   const hooks = new Hooks({
@@ -281,7 +281,6 @@ export function createEngine(given: EnginePorts): Engine {
     keyRotation,
     routing,
     scheduler,
-    hookMasks,
     drain,
   ];
 

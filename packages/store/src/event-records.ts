@@ -58,6 +58,16 @@ export function recordsOf(kinds: readonly EventRecords[], change: RecordedChange
   return all ?? NO_RECORDS;
 }
 
+/** Resolves once changes may be judged; undefined: they may be now. */
+export function untilReady(kinds: readonly EventRecords[]): Promise<unknown> | undefined {
+  const waits: Promise<void>[] = [];
+  for (const { ready } of kinds) {
+    const wait = ready?.();
+    if (wait) waits.push(wait);
+  }
+  return waits.length > 0 ? Promise.all(waits) : undefined;
+}
+
 /** Tells each kind of the rows of a commit. */
 export function tellWritten(
   kinds: readonly EventRecords[],

@@ -4,7 +4,13 @@ export { storeFailpoints } from "./failpoints.ts";
 export type { DeclaredHooks, HookEdit, PutHooks } from "./hooks/declared-hooks.ts";
 export type { DeliveryRow, DueDelivery, FullDelivery } from "./hooks/delivery-row.ts";
 export type { HookChange, HookRow, NewHookRow } from "./hooks/hook-row.ts";
-export type { DeliveryListener, Outbox, OutboxOptions, WrittenDelivery } from "./hooks/outbox.ts";
+export type {
+  DeliveryListener,
+  MasksReady,
+  Outbox,
+  OutboxOptions,
+  WrittenDelivery,
+} from "./hooks/outbox.ts";
 export { type Interpose, interposed, type StoreCall } from "./interposed.ts";
 export type { LimitDefinition } from "./limits/claim-limits.ts";
 export { makeFolder } from "./make-folder.ts";

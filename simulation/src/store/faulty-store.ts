@@ -189,6 +189,7 @@ class Access {
       return;
     }
     const isUnknown = this.#happens("unknown", rates.store_unknown);
+    await this.#outbox.untilMasked();
     const noticed = this.#outbox.begin();
     const settled = await this.#work(() => this.#doAll(jobs));
     const hooks = noticed();

@@ -1,4 +1,5 @@
-import type { DeliveryListener, Outbox, Store, WrittenDelivery } from "@engine/store";
+import type { RedactJson } from "@engine/contract";
+import type { DeliveryListener, MasksReady, Outbox, Store, WrittenDelivery } from "@engine/store";
 import { changed } from "../changed.ts";
 
 interface SeenOutboxParts {
@@ -15,14 +16,16 @@ export class SeenOutbox {
   readonly outbox: Outbox;
   readonly #inner: Outbox;
   readonly #listeners = new Set<DeliveryListener>();
-  #redact: Parameters<Outbox["redactWith"]>[0] | undefined;
+  #redact: RedactJson | undefined;
+  #masksReady: MasksReady = () => undefined;
 
   constructor({ store, ask }: SeenOutboxParts) {
     this.#inner = store.outbox;
     const inner = this.#inner;
     this.outbox = changed(inner, {
-      redactWith: (redact) => {
+      redactWith: (redact, ready = () => undefined) => {
         this.#redact = redact;
+        this.#masksReady = ready;
       },
       onDeliveries: (listener) => {
         this.#listeners.add(listener);
@@ -31,6 +34,11 @@ export class SeenOutbox {
       // It reads the hooks.
       ...(ask && { refresh: () => ask(() => inner.refresh()) }),
     });
+  }
+
+  /** Asked before `begin`: this server alone waits until it knows what is masked, as its own store would. */
+  untilMasked(): Promise<void> | undefined {
+    return this.#inner.hasHooks ? this.#masksReady() : undefined;
   }
 
   /**

@@ -36,6 +36,12 @@ export interface WrittenDelivery {
 /** Told of what a commit has written, in the order of its events. */
 export type DeliveryListener = (written: readonly WrittenDelivery[]) => void;
 
+/**
+ * Asked before each commit while there are hooks, which waits for what it returns: from then on it is known
+ * what is masked, or that it cannot be. It never rejects.
+ */
+export type MasksReady = () => Promise<void> | undefined;
+
 /** What a process and its store have to say to each other of deliveries. */
 export class Outbox {
   readonly #source: HookSource;
@@ -43,6 +49,7 @@ export class Outbox {
   readonly #listeners = new Set<DeliveryListener>();
   readonly #max_value_bytes: number;
   #redact: RedactJson;
+  #masksReady: MasksReady = () => undefined;
 
   constructor(options: OutboxOptions, source: HookSource) {
     this.#source = source;
@@ -51,9 +58,14 @@ export class Outbox {
     this.#redact = options.redact ?? masksUnknown;
   }
 
-  /** What envelopes pass through from now on. What it throws leaves a marker in place of the value. */
-  redactWith(redact: RedactJson): void {
+  /**
+   * What envelopes pass through from now on. What it throws leaves a marker in place of the value.
+   *
+   * @param ready Without it no commit waits.
+   */
+  redactWith(redact: RedactJson, ready: MasksReady = () => undefined): void {
     this.#redact = redact;
+    this.#masksReady = ready;
   }
 
   /** Whether an event may have a delivery, as far as is known here: then secrets have to be known. */
@@ -92,11 +104,20 @@ export class Outbox {
     return [
       {
         ...kind,
-        ...(source.ready && { ready: () => source.ready?.() }),
+        ready: () => {
+          const waits = source.ready?.();
+          // Whether there are any hooks may be known only then.
+          return waits ? waits.then(() => this.#untilMasked()) : this.#untilMasked();
+        },
         written: (records) =>
           this.#tell(records.map(({ id, hook }) => ({ id: String(id), hook: String(hook) }))),
       },
     ];
+  }
+
+  /** An envelope is made inside of a transaction, which cannot wait until it is known what is masked. */
+  #untilMasked(): Promise<void> | undefined {
+    return this.hasHooks ? this.#masksReady() : undefined;
   }
 
   #tell(written: readonly WrittenDelivery[]): void {

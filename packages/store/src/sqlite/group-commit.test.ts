@@ -97,3 +97,29 @@ test("writes that are asked for by one another's answers go on until close", asy
   await expect(commits.write(() => insert.run(5))).rejects.toMatchObject({ code: "unavailable" });
   expect(rows()).toEqual([1, 2, 3, 4]);
 });
+
+test("a commit waits for what it was told to, writes that are asked for meanwhile go with it, and what that rejects with refuses them all", async () => {
+  const { connection, commits, rows } = start(NUMBERS);
+  const insert = connection.prepare("INSERT INTO numbers VALUES (?)");
+  const first = Promise.withResolvers<void>();
+  let ready: () => Promise<void> | undefined = () => first.promise;
+  commits.waitFor(() => ready());
+  const before = commits.write(() => insert.run(1));
+  await new Promise((resolve) => setImmediate(resolve));
+  const meanwhile = commits.write(() => insert.run(2));
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(rows()).toEqual([]);
+  first.resolve();
+  await Promise.all([before, meanwhile]);
+  expect(rows()).toEqual([1, 2]);
+  ready = async () => {
+    throw new Error("not to be read");
+  };
+  const reason = { code: "unavailable" };
+  const both = await Promise.allSettled([3, 4].map((n) => commits.write(() => insert.run(n))));
+  expect(both).toMatchObject([{ reason }, { reason }]);
+  expect(rows()).toEqual([1, 2]);
+  ready = () => undefined;
+  await commits.write(() => insert.run(5));
+  expect(rows()).toEqual([1, 2, 5]);
+});

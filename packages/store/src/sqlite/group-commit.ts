@@ -29,6 +29,7 @@ export class GroupCommit {
   readonly #file: DatabaseFile | undefined;
   #queue: Job[] = [];
   #afterwards: (() => void)[] = [];
+  #ready: () => Promise<unknown> | undefined = () => undefined;
   #closed = false;
   /** When something was written last; undefined since a commit has failed. */
   #writtenAt: number | undefined;
@@ -38,6 +39,14 @@ export class GroupCommit {
     this.#connection = connection;
     this.#clock = clock;
     this.#file = file;
+  }
+
+  /**
+   * Asked before each commit, which waits for what it returns; writes that are asked for meanwhile go with
+   * it. What it rejects with refuses them.
+   */
+  waitFor(ready: () => Promise<unknown> | undefined): void {
+    this.#ready = ready;
   }
 
   write<Value>(write: Write<Value>): Promise<Value> {
@@ -64,12 +73,34 @@ export class GroupCommit {
   }
 
   /** Commits what is queued and takes nothing more. */
-  close(): void {
+  async close(): Promise<void> {
     this.#closed = true;
-    this.#flush();
+    await this.#flush();
   }
 
-  #flush(): void {
+  #flush(): Promise<void> | undefined {
+    if (this.#queue.length === 0) return undefined;
+    let wait: Promise<unknown> | undefined;
+    try {
+      wait = this.#ready();
+    } catch (error) {
+      this.#refuseQueued(error);
+    }
+    if (wait)
+      return wait.then(
+        () => this.#flushNow(),
+        (error) => this.#refuseQueued(error),
+      );
+    this.#flushNow();
+    return undefined;
+  }
+
+  #refuseQueued(error: unknown): void {
+    const failure = error instanceof EngineError ? error : unavailable(error);
+    for (const job of this.#queue.splice(0)) job.reject(failure);
+  }
+
+  #flushNow(): void {
     const jobs = this.#queue;
     this.#queue = [];
     if (jobs.length === 0) return;

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import type Database from "better-sqlite3";
-import type { EventRecords } from "../event-records.ts";
+import { type EventRecords, untilReady } from "../event-records.ts";
 import { NO_OUTBOX, Outbox, type OutboxOptions } from "../hooks/outbox.ts";
 import { type SharedPorts, sharedPorts } from "../ports.ts";
 import type { Store } from "../store.ts";
@@ -71,6 +71,7 @@ function sqliteStore(
   const guards = new SessionGuards(connection);
   const outbox = new Outbox(hooks, new SqliteHookSource(db, connection));
   const kinds = [...records, ...outbox.records()];
+  commits.waitFor(() => untilReady(kinds));
   const writer = new EventRecordWriter({ connection, commits, kinds });
   const desk = new SqliteDesk({ connection, commits, clock });
   const guarded = new SqliteDesk({ connection, commits, clock, onWrite: () => guards.forget() });
@@ -92,7 +93,7 @@ function sqliteStore(
     assertWritable: () => commits.assertWritable(),
     statementCount: () => connection.sent,
     async close() {
-      commits.close();
+      await commits.close();
       connection.refuse();
       // Before the connection that writes: the last one to go folds the log of SQLite into the file.
       await lists.close();

@@ -1,4 +1,5 @@
 /** How events become deliveries of hooks, on every path that writes events. */
+import { setTimeout } from "node:timers/promises";
 import { expect, test } from "vitest";
 import type { DeliveryRow } from "../../hooks/delivery-row.ts";
 import type { HookRow } from "../../hooks/hook-row.ts";
@@ -159,6 +160,63 @@ export function outboxConformance(open: Open): void {
     const values = (await envelopes(store, "page")).map(({ event }) => event.value);
     const failed = { $omitted: { reason: "redaction_failed" } };
     expect(values).toEqual([failed, expect.objectContaining({ label: "say ***" }), failed]);
+  });
+
+  test("HOOK-16 while there is a hook, a commit waits until it is known what is masked", async () => {
+    const store = await hookedStore(open, { redact: undefined });
+    let mask: ((json: string) => string) | undefined;
+    let asked = 0;
+    const known = Promise.withResolvers<void>();
+    store.outbox.redactWith(
+      (json) => {
+        if (!mask) throw new Error("it is not known what is masked");
+        return mask(json);
+      },
+      () => {
+        asked++;
+        return mask ? undefined : known.promise;
+      },
+    );
+    await store.executions.create(newExecution(1));
+    expect(asked).toBe(0);
+    await store.hooks.create(newHook("page"));
+    await store.outbox.refresh();
+    const both = [2, 3].map((n) => store.executions.create(newExecution(n, { name: "say hello" })));
+    let isWritten = false;
+    void Promise.race(both).then(() => {
+      isWritten = true;
+    });
+    await setTimeout(50);
+    expect([isWritten, await store.executions.find(executionId(2))]).toEqual([false, undefined]);
+    mask = (json) => json.replaceAll("hello", "***");
+    known.resolve();
+    await Promise.all(both);
+    const labels = (await envelopes(store, "page")).map(({ event }) => event.value);
+    expect(labels).toEqual(Array(2).fill(expect.objectContaining({ label: "say ***" })));
+  });
+
+  test("HOOK-16 a store that closes commits what waits for that first", async () => {
+    const store = await hookedStore(open);
+    await store.hooks.create(newHook("page"));
+    await store.outbox.refresh();
+    const known = Promise.withResolvers<void>();
+    let asked = () => {};
+    const isAsked = new Promise<void>((resolve) => {
+      asked = resolve;
+    });
+    store.outbox.redactWith(
+      (json) => json,
+      () => {
+        asked();
+        return known.promise;
+      },
+    );
+    const written = store.executions.create(newExecution(1));
+    await isAsked;
+    const closed = store.close();
+    known.resolve();
+    await expect(written).resolves.toMatchObject({ row: { execution_id: executionId(1) } });
+    await closed;
   });
 
   test("HOOK-20 a value that is too large is left out, as the options say", async () => {

@@ -4,6 +4,7 @@ import {
   NO_RECORDS,
   type RecordsByKind,
   tellWritten,
+  untilReady,
 } from "../../event-records.ts";
 import type { Database, Query } from "../database.ts";
 import { type SentColumn, sentRows, sentRowsSql } from "./sent-columns.ts";
@@ -43,8 +44,7 @@ export class EventRecordStatements {
 
   /** Resolves once changes may be judged; undefined: they may be now. */
   ready(): Promise<unknown> | undefined {
-    const waits = this.kinds.flatMap(({ ready }) => ready?.() ?? []);
-    return waits.length > 0 ? Promise.all(waits) : undefined;
+    return untilReady(this.kinds);
   }
 
   /** What became of records: a commit has written them. */
