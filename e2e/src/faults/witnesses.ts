@@ -2,7 +2,7 @@ import { type ExecutionRecord, isOutcome, type RecordedEvent } from "@engine/con
 import type { EngineAccess } from "../harness/engine-access.ts";
 import { until } from "../harness/until.ts";
 import { type BodyRun, readBodyRuns } from "../kill/body-lines.ts";
-import { bodyViolations, callsOf, type Kill, logViolations } from "../kill/violations.ts";
+import { type Absence, bodyViolations, callsOf, logViolations } from "../kill/violations.ts";
 
 export interface Witness {
   readonly id: string;
@@ -57,7 +57,7 @@ export function signaturesOf(log: readonly RecordedEvent[]): number[] {
 export async function witnessViolations(
   { http }: EngineAccess,
   witnesses: readonly Witness[],
-  { file, losses }: { file: string; losses: readonly Kill[] },
+  { file, losses }: { file: string; losses: readonly Absence[] },
 ): Promise<{ violations: string[]; extraRuns: number }> {
   const bodies = await readBodyRuns(file);
   const violations: string[] = [];

@@ -12,6 +12,14 @@ export interface Kill {
 /** When a process was ended, or nobody heard of it for so long that it counted as lost. */
 export type Absence = Pick<Kill, "pid" | "from" | "to">;
 
+/** When a process was not answered for so long, of the times at which it was. */
+export function gapsOf(pid: number, answered: readonly number[], ms: number): Absence[] {
+  return answered.flatMap((to, i) => {
+    const from = answered[i - 1] ?? to;
+    return to - from >= ms ? [{ pid, from, to }] : [];
+  });
+}
+
 const TERMINAL = new Set(["WORKFLOW_COMPLETED", "WORKFLOW_FAILED", "WORKFLOW_CANCELLED"]);
 
 /**

@@ -6,7 +6,7 @@ import { subscribe } from "node:diagnostics_channel";
 import { appendFileSync } from "node:fs";
 import { join } from "node:path";
 import { isMainThread } from "node:worker_threads";
-import type { Absence } from "../kill/violations.ts";
+import { type Absence, gapsOf } from "../kill/violations.ts";
 import { linesOf } from "./strike.ts";
 
 const CONTACTS = "contacts";
@@ -36,13 +36,10 @@ export function noteContacts(): void {
 export function outOfTouch(folder: string): readonly Absence[] {
   const lines = linesOf(join(folder, CONTACTS)).map((line) => line.split("\t").map(Number));
   return [...Map.groupBy(lines, ([pid]) => pid ?? 0)].flatMap(([pid, contacts]) =>
-    gaps(contacts.map(([, at]) => at ?? 0)).map((gap) => ({ pid, ...gap })),
+    gapsOf(
+      pid,
+      contacts.map(([, at]) => at ?? 0),
+      OUT_OF_TOUCH_MS,
+    ),
   );
-}
-
-function gaps(at: readonly number[]): readonly Omit<Absence, "pid">[] {
-  return at.flatMap((to, i) => {
-    const from = at[i - 1] ?? to;
-    return to - from >= OUT_OF_TOUCH_MS ? [{ from, to }] : [];
-  });
 }
