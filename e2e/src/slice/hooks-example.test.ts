@@ -80,7 +80,7 @@ test("HOOK-33 HOOK-34 a workflow that is started by its own end runs four times,
   expect(dead).toMatchObject([{ hop: 3, dead_reason: "hop_limit" }]);
 });
 
-test("HOOK-17 what a local run fires is started by the server that comes to its database, at its start", async () => {
+test("HOOK-16 HOOK-17 what a local run fires is started by the server that comes to its database, at its start", async () => {
   await using engine = await exampleEngine("sqlite");
   await engine.server.kill();
   const program = fileURLToPath(
@@ -105,6 +105,16 @@ test("HOOK-17 what a local run fires is started by the server that comes to its 
   expect(deliveries.body.items).toMatchObject([
     { status: "delivered", event_key: expect.stringContaining(`${[...failed][0]}:`) },
   ]);
+  // The program knew what to mask, and said the rest.
+  const logs = await Promise.all(
+    incidents.map(({ execution_id }) => engine.http.log(execution_id)),
+  );
+  for (const log of logs) {
+    const started = log.find(({ type }) => type === "WORKFLOW_STARTED");
+    expect(started?.value).toMatchObject({
+      event: { value: expect.objectContaining({ message: "the card has expired" }) },
+    });
+  }
 });
 
 test("HOOK-22 the page of hooks says before its first section that whoever runs a workflow chooses what comes in an envelope", () => {

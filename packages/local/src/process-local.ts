@@ -1,9 +1,11 @@
 import { databaseUrl, EngineError } from "@engine/contract";
+import { maskEnvelopes } from "@engine/redaction";
 import type { AnyWorkflow, LocalRunOptions, RunResult, Workflow } from "@engine/sdk";
 import { findWorkflow } from "@engine/sdk/node";
 import { openStore, openValueStore, readKeyRing } from "@engine/store";
 import { loadConfig } from "./load-config.ts";
 import { type Local, openLocal } from "./local.ts";
+import { StoredMasks } from "./stored-masks.ts";
 import { storedSettings } from "./stored-settings.ts";
 
 let opened: Promise<Local> | undefined;
@@ -35,6 +37,10 @@ async function openFromConfig(): Promise<Local> {
     await store.close();
     throw new EngineError("invalid_input", problems.join("\n"));
   }
+  const monotonic = () => performance.now();
+  const isOn = config.security.redaction.enabled;
+  const masks = new StoredMasks({ store, ring, isOn, monotonic });
+  maskEnvelopes({ outbox: store.outbox, masks, monotonic });
   const settings = storedSettings(store, ring);
   const { executions: limits, workers } = config;
   const { services } = workers;

@@ -1,6 +1,6 @@
-import { EngineError } from "@engine/contract";
 import { type KeyRing, openText, type Store, secretPlace } from "@engine/store";
 import type { LocalSettings } from "./local-parts.ts";
+import { neededRing } from "./needed-ring.ts";
 
 /** Secrets and configs of the database that a local run is on; whoever may open that may read them. */
 export function storedSettings(
@@ -12,7 +12,7 @@ export function storedSettings(
       const rows = await secrets.findAll(names);
       const values = rows.map(({ name, version, key_id, wrapped, body }) => {
         const sealed = { key_id, wrapped, body };
-        return [name, JSON.parse(openText(needed(ring), secretPlace(name, version), sealed))];
+        return [name, JSON.parse(openText(neededRing(ring), secretPlace(name, version), sealed))];
       });
       return Object.fromEntries(values);
     },
@@ -21,12 +21,4 @@ export function storedSettings(
       return Object.fromEntries(rows.map(({ name, value }) => [name, value]));
     },
   };
-}
-
-function needed(ring: KeyRing | undefined): KeyRing {
-  if (ring) return ring;
-  throw new EngineError(
-    "encryption_unavailable",
-    "secrets are kept encrypted, and this process has no key; set engine.security.encryption.key",
-  );
 }

@@ -1,4 +1,5 @@
 import { authSwitch } from "@engine/contract";
+import { maskEnvelopes } from "@engine/redaction";
 import { readInProcess } from "@engine/sources";
 import { ExecutionSeals } from "@engine/store";
 import { Accounts } from "./auth/accounts.ts";
@@ -27,8 +28,8 @@ import { TakeOvers } from "./executions/take-overs.ts";
 import { Waiters } from "./executions/waiters.ts";
 import { DeliveryTries } from "./hooks/delivery-tries.ts";
 import { Drain } from "./hooks/drain.ts";
-import { maskEnvelopes, readHooksOnNews } from "./hooks/envelope-masks.ts";
 import { HookDeclarations } from "./hooks/hook-declarations.ts";
+import { readHooksOnNews } from "./hooks/hook-news.ts";
 import { Hooks } from "./hooks/hooks.ts";
 import { Lineages } from "./hooks/lineages.ts";
 import { TargetJudge } from "./hooks/target-judge.ts";
@@ -237,7 +238,7 @@ export function createEngine(given: EnginePorts): Engine {
   const judge = new TargetJudge({ ports, accounts });
   const tries = new DeliveryTries({ ports, starts, judge });
   const drain = new Drain({ ports, bus, replicas, tries });
-  maskEnvelopes({ ports, masks });
+  maskEnvelopes({ outbox: store.outbox, masks, monotonic: ports.monotonic });
   readHooksOnNews({ ports, epochs });
   const hooksChanged = async () => {
     try {

@@ -1,7 +1,6 @@
 import { type Event, isOutcome, type ProgressItem } from "@engine/contract";
+import type { Masker, MaskStream } from "@engine/redaction";
 import type { Log } from "../log.ts";
-import type { MaskStream } from "../redaction/mask-stream.ts";
-import type { Masker } from "../redaction/masker.ts";
 import type { MaskSets } from "../secrets/mask-set.ts";
 
 type Items = readonly ProgressItem[];

@@ -1,10 +1,9 @@
 import { EngineError, type Json } from "@engine/contract";
+import { createMasker, type Masker, maskedValuesOf } from "@engine/redaction";
 import { type MaskedRow, openText, secretPlace } from "@engine/store";
 import type { EpochWatch } from "../auth/epoch-watch.ts";
 import type { Domain } from "../domain.ts";
 import type { EnginePorts } from "../engine-ports.ts";
-import { maskedValuesOf } from "../redaction/masked-values.ts";
-import { createMasker, type Masker } from "../redaction/masker.ts";
 import { neededRing } from "./needed-ring.ts";
 
 interface Parts {

@@ -6,7 +6,7 @@ import {
   MAX_SECRET_BYTES,
   SecretName,
 } from "@engine/contract";
-import { maskedValuesOf } from "../redaction/masked-values.ts";
+import { maskedValuesOf } from "@engine/redaction";
 
 /** @throws EngineError `invalid_input`. */
 export function refuseOtherNames(name: string): void {

@@ -1,37 +1,38 @@
-import type { MasksReady, Store } from "@engine/store";
 import { expect, test } from "vitest";
-import { createMasker, type Masker } from "../redaction/masker.ts";
-import { ManualTime, settled } from "../testing/manual-time.ts";
-import { maskEnvelopes, readHooksOnNews } from "./envelope-masks.ts";
+import { maskEnvelopes } from "./envelope-masks.ts";
+import { createMasker, type Masker } from "./masker.ts";
 
 /** What a store is told to mask with, and what is known of secrets. */
 function masking() {
-  const time = new ManualTime();
+  let now = 0;
   let readings = 0;
   let known: Masker | undefined;
   let stored: Masker | undefined;
   let redact: (json: string) => string = (json) => json;
-  let ready: MasksReady = () => undefined;
+  let ready: () => Promise<void> | undefined = () => undefined;
   const outbox = {
-    redactWith(given: typeof redact, whenReady: MasksReady) {
+    redactWith(given: typeof redact, whenReady: () => Promise<void> | undefined) {
       redact = given;
       ready = whenReady;
     },
   };
   maskEnvelopes({
-    ports: { store: { outbox } as unknown as Store, monotonic: time.monotonic },
+    outbox,
+    monotonic: () => now,
     masks: {
       known: () => known,
       current: async () => {
         readings++;
-        await settled();
+        await Promise.resolve();
         if (!stored) throw new Error("they cannot be read");
         return stored;
       },
     },
   });
   return {
-    time,
+    passes: (ms: number) => {
+      now += ms;
+    },
     readings: () => readings,
     /** A set that nobody can have changed; undefined: it is too old now. */
     knows: (...secrets: readonly string[]) => {
@@ -78,41 +79,8 @@ test("HOOK-16 RED-5 while secrets cannot be read nothing is shown, and they are 
   }
   expect(server.readings()).toBe(1);
   server.holds("hunter-two");
-  await server.time.advance(400);
+  server.passes(400);
   await server.ready();
   expect(server.redact(VALUE)).toBe(MASKED);
   expect(server.readings()).toBe(2);
-});
-
-test("HOOK-12 hooks of which the news tells are read; where they cannot be, the log says so and the server goes on", async () => {
-  let tell = () => {};
-  let isAway = false;
-  let read = 0;
-  const warned: (string | undefined)[] = [];
-  const outbox = {
-    async refresh() {
-      if (isAway) throw new Error("the database is away");
-      read++;
-    },
-  };
-  const quiet = () => {};
-  readHooksOnNews({
-    ports: {
-      store: { outbox } as unknown as Store,
-      log: { debug: quiet, info: quiet, error: quiet, warn: (_, said) => void warned.push(said) },
-    },
-    epochs: {
-      onChange: (_, then) => {
-        tell = then;
-        return quiet;
-      },
-    },
-  });
-  tell();
-  await settled();
-  expect([read, warned]).toEqual([1, []]);
-  isAway = true;
-  tell();
-  await settled();
-  expect([read, warned]).toEqual([1, ["could not read which hooks have changed"]]);
 });
