@@ -8,7 +8,7 @@ import { gate } from "./gate.ts";
 import type { HttpClient } from "./http-client.ts";
 import type { Bench, Measure, Report } from "./measure.ts";
 import { processorTime } from "./processor-time.ts";
-import { mean, median, percentile } from "./stats.ts";
+import { meanError, median, percentile } from "./stats.ts";
 import { count, micro, ms } from "./table.ts";
 
 /**
@@ -175,7 +175,6 @@ function report(all: readonly Pairs[]): Report {
   const samples: Record<string, number[]> = {};
   for (const { name, ours, theirs, write } of all) {
     const ratios = ours.map((value, i) => value / (theirs[i] ?? Number.NaN));
-    const sd = Math.sqrt(mean(ratios.map((ratio) => (ratio - mean(ratios)) ** 2)));
     figures[`${name}: ratio`] = median(ratios);
     samples[`${name}: ours`] = ours;
     samples[`${name}: theirs`] = theirs;
@@ -185,7 +184,7 @@ function report(all: readonly Pairs[]): Report {
       write(median(theirs)),
       median(ratios).toFixed(3),
       `${percentile(ratios, 25).toFixed(2)} to ${percentile(ratios, 75).toFixed(2)}`,
-      (sd / Math.sqrt(ratios.length)).toFixed(3),
+      meanError(ratios).toFixed(3),
       String(ratios.length),
     ]);
   }

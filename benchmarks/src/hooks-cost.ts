@@ -6,17 +6,20 @@ import type { HttpClient } from "./http-client.ts";
 import type { Bench, Report } from "./measure.ts";
 import { processorTime } from "./processor-time.ts";
 import { ratios } from "./routing-engine.ts";
-import { median } from "./stats.ts";
+import { mean, meanError, median } from "./stats.ts";
 import { count, micro } from "./table.ts";
 
 const TASKS = 3;
 const AT_A_TIME = 200;
 const NEVER = { full: 1_000, quick: 50 };
-/** Two processes of the same code differ for as long as they live, so all are started anew this often. */
-const STARTS = { full: 3, quick: 1 };
-const ROUNDS = { full: 5, quick: 2 };
+/**
+ * Two processes of the same code differ for as long as they live, by more than hooks cost: so all are
+ * started anew this often, and a start is one sample.
+ */
+const STARTS = { full: 8, quick: 1 };
+const ROUNDS = { full: 3, quick: 2 };
 const LOAD_MS = { full: 2_000, quick: 500 };
-const WARM_UP_MS = { full: 6_000, quick: 500 };
+const WARM_UP_MS = { full: 4_000, quick: 500 };
 /** Nothing of what is written is delivered while it is measured. */
 const UNDRAINED = {
   ENGINE_HOOKS__EVENT_DRAIN: "false",
@@ -27,7 +30,16 @@ interface Side {
   readonly name: string;
   readonly env: Readonly<Record<string, string>>;
   readonly prepare: (client: HttpClient, bench: Bench) => Promise<void>;
-  /** Microseconds for each workflow, of all processes. */
+  /** Microseconds for each workflow, of all processes; of each start the median of its rounds. */
+  readonly cpu: number[];
+  /** Of each start, too. */
+  readonly perSecond: number[];
+}
+
+/** A side in one start, and what its rounds took. */
+interface Started {
+  readonly side: Side;
+  readonly client: HttpClient;
   readonly cpu: number[];
   readonly perSecond: number[];
 }
@@ -52,22 +64,26 @@ export async function costOfHooks(bench: Bench): Promise<Report> {
   for (let start = 0; start < STARTS[profile]; start++) {
     const cleanup: Cleanup = [];
     try {
-      const started: { side: Side; client: HttpClient }[] = [];
+      const started: Started[] = [];
       for (const one of turned(sides, start)) {
         const { client } = await startHooksEngine(bench, cleanup, one.env);
         await one.prepare(client, bench);
         await load(client, WARM_UP_MS[profile]);
-        started.push({ side: one, client });
+        started.push({ side: one, client, cpu: [], perSecond: [] });
       }
       for (let round = 0; round < ROUNDS[profile]; round++) {
         bench.tell(`cost of hooks, start ${start + 1}, round ${round + 1}, by turns`);
-        // In the order of the sides, so that the ratios are of one round; none is always the first.
-        for (const { side: one, client } of turned(started, round)) {
+        // None is always the first.
+        for (const { client, cpu, perSecond } of turned(started, round)) {
           const before = processorTime() ?? Number.NaN;
-          const { perSecond, done } = await load(client, LOAD_MS[profile]);
-          one.cpu.push((((processorTime() ?? Number.NaN) - before) * 1_000) / done);
-          one.perSecond.push(perSecond);
+          const loaded = await load(client, LOAD_MS[profile]);
+          cpu.push((((processorTime() ?? Number.NaN) - before) * 1_000) / loaded.done);
+          perSecond.push(loaded.perSecond);
         }
+      }
+      for (const { side: one, cpu, perSecond } of started) {
+        one.cpu.push(median(cpu));
+        one.perSecond.push(median(perSecond));
       }
     } finally {
       await stopAll(cleanup);
@@ -111,9 +127,11 @@ function report(sides: readonly Side[]): Report {
   const figures: Record<string, number> = {};
   const samples: Record<string, readonly number[]> = {};
   const rows = sides.map(({ name, cpu, perSecond }) => {
-    const cpuRatio = median(ratios(cpu, off.cpu));
-    const rate = median(ratios(perSecond, off.perSecond));
+    const cpuRatios = ratios(cpu, off.cpu);
+    const cpuRatio = mean(cpuRatios);
+    const rate = mean(ratios(perSecond, off.perSecond));
     figures[`${name}: CPU, ratio`] = cpuRatio;
+    figures[`${name}: CPU, ratio, ±`] = meanError(cpuRatios);
     figures[`${name}: workflows/s, ratio`] = rate;
     samples[`${name}: CPU µs`] = cpu;
     samples[`${name}: workflows/s`] = perSecond;
@@ -121,11 +139,12 @@ function report(sides: readonly Side[]): Report {
       name,
       micro(median(cpu)),
       cpuRatio.toFixed(3),
+      meanError(cpuRatios).toFixed(3),
       count(median(perSecond)),
       rate.toFixed(3),
     ];
   });
   const title = `Hooks that start nothing, ${TASKS}-task workflows, ${AT_A_TIME} at a time, by turns`;
-  const columns = ["", "CPU of one", "÷ off", "workflows/s", "÷ off"];
+  const columns = ["", "CPU of one", "÷ off", "±", "workflows/s", "÷ off"];
   return { tables: [{ title, columns, rows }], figures, samples };
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { mean, median, percentile, slope } from "./stats.ts";
+import { mean, meanError, median, percentile, slope } from "./stats.ts";
 
 test("BEN-1 a percentile is the nearest rank: always one of the samples", () => {
   const samples = [40, 10, 30, 20];
@@ -12,6 +12,12 @@ test("BEN-1 a percentile is the nearest rank: always one of the samples", () => 
 test("the median of an odd number of samples is the middle one", () => {
   expect(median([9, 1, 5])).toBe(5);
   expect(mean([9, 1, 5])).toBe(5);
+});
+
+test("a mean is the surer the more samples there are and the less they differ", () => {
+  expect(meanError([1, 3])).toBeCloseTo(1 / Math.SQRT2);
+  expect(meanError([1, 3, 1, 3, 1, 3, 1, 3])).toBeCloseTo(1 / Math.sqrt(8));
+  expect(meanError([2, 2])).toBe(0);
 });
 
 test("figures of no samples are an error, not a number", () => {

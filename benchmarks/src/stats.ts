@@ -15,6 +15,13 @@ export function mean(samples: readonly number[]): number {
   return samples.reduce((sum, sample) => sum + sample, 0) / samples.length;
 }
 
+/** By how much the mean of such samples is off by chance: its standard error. */
+export function meanError(samples: readonly number[]): number {
+  const middle = mean(samples);
+  const deviation = Math.sqrt(mean(samples.map((sample) => (sample - middle) ** 2)));
+  return deviation / Math.sqrt(samples.length);
+}
+
 /** Of the straight line that least squares fits through the points. */
 export function slope(points: readonly (readonly [x: number, y: number])[]): number {
   const meanX = mean(points.map(([x]) => x));
