@@ -11,7 +11,7 @@ const TOGETHER = 16;
 /** Half as much is what it takes here; a machine may be twice as slow as the next. */
 const LIMIT_MS = 1_800_000;
 /** Into so many the failpoints are cut; `E2E_SLICE` chooses one instead of the commit. */
-const SLICES = { sqlite: 2, postgres: 12 };
+const SLICES = { sqlite: 8, postgres: 16 };
 const CHOSEN = process.env["E2E_SLICE"];
 
 function slice(store: StoreKind): {
