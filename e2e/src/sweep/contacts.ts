@@ -16,6 +16,11 @@ const APART_MS = 250;
  * waits that only has to find a server that has started again.
  */
 const OUT_OF_TOUCH_MS = 4_000;
+/**
+ * Its server died meanwhile, and the next one gives a worker no more than `disconnect_grace` to be back.
+ * On a machine that is not busy a server is back in less.
+ */
+const WITHOUT_SERVER_MS = 2_000;
 
 /** Writes down from now on when this process is answered, if it is a worker. */
 export function noteContacts(): void {
@@ -32,14 +37,21 @@ export function noteContacts(): void {
   subscribe("http.client.response.finish", note);
 }
 
-/** When workers were not answered for so long that their servers may have given them up. */
-export function outOfTouch(folder: string): readonly Absence[] {
+/**
+ * When workers were not answered for so long that their servers may have given them up.
+ *
+ * @param deaths When servers ended.
+ */
+export function outOfTouch(folder: string, deaths: readonly Absence[]): readonly Absence[] {
   const lines = linesOf(join(folder, CONTACTS)).map((line) => line.split("\t").map(Number));
   return [...Map.groupBy(lines, ([pid]) => pid ?? 0)].flatMap(([pid, contacts]) =>
     gapsOf(
       pid,
       contacts.map(([, at]) => at ?? 0),
-      OUT_OF_TOUCH_MS,
-    ),
+      WITHOUT_SERVER_MS,
+    ).filter(({ from, to }) => {
+      const isServerless = deaths.some((death) => death.from <= to && death.to >= from);
+      return isServerless || to - from >= OUT_OF_TOUCH_MS;
+    }),
   );
 }

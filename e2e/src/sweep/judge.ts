@@ -61,7 +61,8 @@ export class Judge {
     { execution_id, state, forked_from }: ExecutionSummary,
   ): readonly string[] {
     const kills = this.#plant.kills();
-    const absences = [...kills, ...outOfTouch(this.#plant.home.path)];
+    const deaths = kills.filter(({ target }) => target === "server");
+    const absences = [...kills, ...outOfTouch(this.#plant.home.path, deaths)];
     const runs = bodies.get(execution_id) ?? new Map<string, readonly BodyRun[]>();
     const calls = callsOf(log);
     const wrong = [...runs].flatMap(([call, ran]) => {
