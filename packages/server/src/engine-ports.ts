@@ -6,7 +6,7 @@ import type { AuthorizeCall } from "./children/authorize-call.ts";
 import type { Log } from "./log.ts";
 import type { AuthorizeSchedule } from "./schedules/authorize-schedule.ts";
 
-/** Calls back once after that many milliseconds; the answer cancels. */
+/** Calls back once after that many milliseconds of `monotonic`, never before; the answer cancels. */
 export type SetTimer = (run: () => void, ms: number) => () => void;
 
 /** Everything the engine needs of the world around it. */

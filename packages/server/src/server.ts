@@ -59,6 +59,7 @@ import { encryptionProblems, openRing } from "./secrets/opened-ring.ts";
 import { tokenKeysOf } from "./secrets/token-keys.ts";
 import { McpEndpoints } from "./services/mcp-endpoints.ts";
 import { McpMetadata } from "./services/mcp-metadata.ts";
+import { systemTimer } from "./system-timer.ts";
 
 type Chance = "ids" | "token" | "seed" | "random";
 type Time = "clock" | "monotonic" | "setTimer";
@@ -99,14 +100,6 @@ export interface Server {
 
 /** All that can be wrong with a configuration and what it finds (AUTH-3). */
 const START_PROBLEMS: readonly StartProblems[] = [authProblems, encryptionProblems, edgeProblems];
-
-/** Node refuses longer timers: a wait of a month ends early, which every caller allows for. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
-
-const systemTimer: SetTimer = (run, ms) => {
-  const timer = setTimeout(run, Math.min(ms, LONGEST_TIMER_MS));
-  return () => clearTimeout(timer);
-};
 
 /**
  * Starts the engine and serves it over HTTP.

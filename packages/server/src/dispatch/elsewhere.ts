@@ -6,7 +6,7 @@ import type { Session } from "../workers/session.ts";
 import type { Sessions } from "../workers/sessions.ts";
 
 interface Parts {
-  readonly ports: Pick<InnerPorts, "monotonic" | "setTimer">;
+  readonly ports: Pick<InnerPorts, "setTimer">;
   readonly sessions: Sessions;
   readonly replicas: Pick<Replicas, "isLive" | "me" | "hasPeers">;
   /** Called when executions are not left to others any longer. */
@@ -19,8 +19,11 @@ const OTHERS_MS = 200;
 /** Workers that are connected to other servers, and executions that are left to those for a moment. */
 export class Elsewhere {
   readonly #parts: Parts;
-  /** Until when, by the clock that nobody sets. */
-  readonly #left = new Map<string, number>();
+  /**
+   * Whether the time of each is over: no clock is read, which could say that it is not yet when the timer
+   * says that it is, and then nobody would look again.
+   */
+  readonly #left = new Map<string, { isOver: boolean }>();
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -56,11 +59,15 @@ export class Elsewhere {
   /** Whether an execution is still left to the server of a better worker. */
   isLeft(execution_id: string, wanted: () => Dispatchable): boolean {
     const { ports, onOver } = this.#parts;
-    const until = this.#left.get(execution_id);
-    if (until !== undefined) return ports.monotonic() < until;
+    const known = this.#left.get(execution_id);
+    if (known) return !known.isOver;
     if (!this.isBetter(wanted())) return false;
-    this.#left.set(execution_id, ports.monotonic() + OTHERS_MS);
-    ports.setTimer(onOver, OTHERS_MS);
+    const left = { isOver: false };
+    this.#left.set(execution_id, left);
+    ports.setTimer(() => {
+      left.isOver = true;
+      onOver();
+    }, OTHERS_MS);
     return true;
   }
 

@@ -344,30 +344,37 @@ test("EXE-50 I10 the lead moves on when its server is killed, and what is due is
   expect(resumed).toHaveLength(1);
 });
 
-test("DSP-6 a resume goes back to its worker on the other server, and elsewhere after 200 ms when that is full", async () => {
-  await using t = await TwoServers.start();
-  const original = await t.b.worker("original", { slots: 1 });
-  const { execution_id } = await t.b.run();
-  await original.paused(await original.next("assign"));
-  const other = await t.a.worker("other");
-  await t.time.advance(20);
-  await t.a.engine.executions.resume({ execution_id, input: 1, by: null });
-  await t.time.advance(20);
-  const again = await original.next("assign");
-  expect(again).toMatchObject({ execution_id, generation: 2 });
-  expect(other.heard).toEqual(["welcome"]);
+test.each([
+  ["", 0],
+  [", also where the timer comes before the clock says so", 1],
+])(
+  "DSP-6 a resume goes back to its worker on the other server, and elsewhere after 200 ms when that is full%s",
+  async (_, early) => {
+    await using t = await TwoServers.start();
+    const original = await t.b.worker("original", { slots: 1 });
+    const { execution_id } = await t.b.run();
+    await original.paused(await original.next("assign"));
+    const other = await t.a.worker("other");
+    await t.time.advance(20);
+    await t.a.engine.executions.resume({ execution_id, input: 1, by: null });
+    await t.time.advance(20);
+    const again = await original.next("assign");
+    expect(again).toMatchObject({ execution_id, generation: 2 });
+    expect(other.heard).toEqual(["welcome"]);
 
-  await original.paused({ ...again, history: { after: 0, events: [] } });
-  await t.time.advance(20);
-  const filler = { ...hello("filler"), required_worker: "original" };
-  await t.b.engine.executions.start(filler);
-  await t.time.advance(20);
-  await t.a.engine.executions.resume({ execution_id, input: 1, by: null });
-  await t.time.advance(199);
-  expect(other.heard).toEqual(["welcome"]);
-  await t.time.advance(1);
-  expect(await other.next("assign")).toMatchObject({ execution_id, generation: 3 });
-});
+    await original.paused({ ...again, history: { after: 0, events: [] } });
+    await t.time.advance(20);
+    const filler = { ...hello("filler"), required_worker: "original" };
+    await t.b.engine.executions.start(filler);
+    await t.time.advance(20);
+    t.time.early = early;
+    await t.a.engine.executions.resume({ execution_id, input: 1, by: null });
+    await t.time.advance(199 - early);
+    expect(other.heard).toEqual(["welcome"]);
+    await t.time.advance(1);
+    expect(await other.next("assign")).toMatchObject({ execution_id, generation: 3 });
+  },
+);
 
 test("WRK-13 a stopping server lets its workers move before it closes their streams", async () => {
   await using t = await TwoServers.start();

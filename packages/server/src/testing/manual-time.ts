@@ -8,6 +8,8 @@ interface Timer {
 /** A clock that stands until it is moved, with its timers. Moving {@link now} lets time pass unseen. */
 export class ManualTime {
   now: number = Date.UTC(2026, 0, 1);
+  /** How much before their time timers come, as those of Node do by less than one. */
+  early: number = 0;
   readonly #timers = new Set<Timer>();
   /** By how much somebody has set the clock: timers do not follow that. */
   #set = 0;
@@ -17,7 +19,7 @@ export class ManualTime {
   readonly monotonic = (): number => this.now - this.#set;
 
   readonly setTimer: SetTimer = (run, ms) => {
-    const timer = { at: this.monotonic() + ms, run };
+    const timer = { at: this.monotonic() + Math.max(ms - this.early, Math.min(ms, 1)), run };
     this.#timers.add(timer);
     return () => void this.#timers.delete(timer);
   };
