@@ -92,8 +92,8 @@ test("writes that are asked for by one another's answers go on until close", asy
   const insert = connection.prepare("INSERT INTO numbers VALUES (?)");
   for (const n of [1, 2, 3]) await commits.write(() => insert.run(n));
   const last = commits.write(() => insert.run(4));
-  commits.close();
-  await last;
+  const closed = commits.close();
+  await Promise.all([last, closed]);
   await expect(commits.write(() => insert.run(5))).rejects.toMatchObject({ code: "unavailable" });
   expect(rows()).toEqual([1, 2, 3, 4]);
 });

@@ -55,7 +55,7 @@ export class GroupCommit {
         reject(new EngineError("unavailable", "the store is closed"));
         return;
       }
-      if (this.#queue.length === 0) setImmediate(() => this.#flush());
+      if (this.#queue.length === 0) setImmediate(() => void this.#flush());
       this.#queue.push({ write, resolve: resolve as Job["resolve"], reject });
     });
   }
