@@ -38,13 +38,13 @@ export const MODE_FACTS: Readonly<Record<Mode, ModeFacts>> = {
       // Neighbours' deaths count as well, and there are many of them.
       ENGINE_WORKERS__MAX_CRASHES: "1000",
     },
-    limitMs: 90_000,
+    limitMs: 150_000,
   },
   struck: {
     means: "the same for those that are touchy, at once and a few at a time",
     workers: ["one", "two"],
     env: { ENGINE_WORKERS__DISCONNECT_GRACE: "0.1", ENGINE_WORKERS__MAX_CRASHES: "1000" },
-    limitMs: 90_000,
+    limitMs: 150_000,
   },
   drained: {
     means: "again and again one of two workers drains and the other one goes on",

@@ -3,7 +3,7 @@ import type { Mode } from "./modes.ts";
 import { PROGRAMS } from "./programs/all.ts";
 import { type Judged, type ModeOptions, runMode } from "./run-mode.ts";
 
-const LIMIT_MS = 600_000;
+const LIMIT_MS = 900_000;
 /** On PostgreSQL so many of them are not killed for one that is; the command kills all. */
 const SAMPLE = 3;
 const ALL = Object.entries(PROGRAMS);
