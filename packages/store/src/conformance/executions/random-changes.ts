@@ -58,7 +58,7 @@ export function randomChangesConformance(open: Open): void {
       }),
       { numRuns: 40 },
     );
-  }, 60_000);
+  }, 240_000);
 }
 
 const json = fc.oneof(

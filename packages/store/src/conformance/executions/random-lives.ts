@@ -62,7 +62,7 @@ export function randomLivesConformance(open: Open): void {
       }),
       { numRuns: 25 },
     );
-  }, 60_000);
+  }, 240_000);
 }
 
 /** What holds of any store at any time, whatever a model says. */
