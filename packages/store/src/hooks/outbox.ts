@@ -19,8 +19,10 @@ export interface OutboxOptions {
 
 /** Where the hooks come from that events are matched with. */
 export interface HookSource {
-  /** Those that are enabled. Asked in the transaction that writes events, and otherwise. */
+  /** Those that are enabled. Asked in the transaction that writes events. */
   readonly index: HookIndex;
+  /** Whether it is known, without a look at the database, that there are none. */
+  readonly isEmpty: boolean;
   /** Before changes are judged: resolves once the index is as new as it has to be. */
   readonly ready?: () => Promise<void> | undefined;
   /** Reads them again. */
@@ -70,7 +72,7 @@ export class Outbox {
 
   /** Whether an event may have a delivery, as far as is known here: then secrets have to be known. */
   get hasHooks(): boolean {
-    return this.#isEnabled && !this.#source.index.isEmpty;
+    return this.#isEnabled && !this.#source.isEmpty;
   }
 
   /**

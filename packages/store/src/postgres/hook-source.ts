@@ -41,6 +41,10 @@ export class PostgresHookSource implements HookSource {
     return this.#known.index;
   }
 
+  get isEmpty(): boolean {
+    return this.#known.index.isEmpty;
+  }
+
   readonly ready = (): Promise<void> | undefined => {
     const age = this.#elapsed() - this.#asOf;
     if (age >= this.#ttlMs) return this.#untilFresh();

@@ -48,6 +48,10 @@ export class SqliteHookSource implements HookSource {
     return this.#known.index;
   }
 
+  get isEmpty(): boolean {
+    return this.#known?.index.isEmpty ?? false;
+  }
+
   #read(): HookIndex {
     const rows = this.#connection.prepareOnce<StoredEnabled>(ENABLED_HOOKS_SQL, "raw").all();
     return new HookIndex(
