@@ -1,9 +1,8 @@
 import type { DeliveryRecord } from "@engine/contract";
 import { until } from "../harness/until.ts";
-import { ask } from "./patient.ts";
+import { ask, PATIENCE_MS } from "./patient.ts";
 import type { Site } from "./site.ts";
 
-const LIMIT_MS = 120_000;
 const post = { method: "POST" } as const;
 const remove = { method: "DELETE" } as const;
 
@@ -61,6 +60,6 @@ async function settled(
     found = body.items.find((one) => one.status === status);
     return found !== undefined;
   };
-  await until(`the delivery of ${hook} is ${status}`, isSettled, LIMIT_MS);
+  await until(`the delivery of ${hook} is ${status}`, isSettled, PATIENCE_MS);
   return found as unknown as DeliveryRecord;
 }

@@ -2,7 +2,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Answer, Http } from "../harness/http.ts";
 
 const AGAIN_MS = 25;
-const PATIENCE_MS = 120_000;
+/**
+ * For whatever a strand waits for: some twenty processes die under it, one after the other, and on a busy
+ * machine each takes seconds until it is back.
+ */
+export const PATIENCE_MS = 300_000;
 
 interface Asked {
   readonly method?: "GET" | "POST" | "PUT" | "DELETE";

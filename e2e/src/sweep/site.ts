@@ -3,10 +3,8 @@ import type { Http } from "../harness/http.ts";
 import { mcpCall } from "../harness/mcp.ts";
 import { until } from "../harness/until.ts";
 import type { Ledger } from "./ledger.ts";
-import { ask } from "./patient.ts";
+import { ask, PATIENCE_MS } from "./patient.ts";
 import type { Credentials } from "./plant.ts";
-
-const LIMIT_MS = 120_000;
 
 interface ToolResult {
   readonly structuredContent: {
@@ -113,7 +111,7 @@ export class Site {
       found = body;
       return holds(found);
     };
-    await until(`${execution_id} ${what}`, isSo, LIMIT_MS).catch((error: Error) => {
+    await until(`${execution_id} ${what}`, isSo, PATIENCE_MS).catch((error: Error) => {
       throw new Error(`${error.message}: ${JSON.stringify(found)}`, { cause: error });
     });
     return found as ExecutionRecord;

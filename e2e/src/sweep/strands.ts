@@ -14,7 +14,7 @@ import {
 } from "@engine/contract";
 import { until } from "../harness/until.ts";
 import { firesHooks } from "./hook-strand.ts";
-import { ask } from "./patient.ts";
+import { ask, PATIENCE_MS } from "./patient.ts";
 import type { Site } from "./site.ts";
 
 type Strand = (site: Site) => Promise<void>;
@@ -128,12 +128,12 @@ const plans: Strand = async ({ http, ledger, file, prefix, credentials }) => {
     const { status } = await ask(http, "/schedules", { ...post, body });
     return status === 201 || status === 409;
   };
-  await until(`${name} is made`, isMade, 120_000);
+  await until(`${name} is made`, isMade, PATIENCE_MS);
   const runsOf = async () => {
     const { body } = await ask<{ items: Run[] }>(http, `${path}/history?limit=100`);
     return body.items;
   };
-  await until(`${name} has fired`, async () => (await runsOf()).length > 0, 120_000);
+  await until(`${name} has fired`, async () => (await runsOf()).length > 0, PATIENCE_MS);
   const again = new Date(Date.now() + 3_600_000).toISOString();
   await ask(http, path, { method: "PUT", body: { spec: { type: "once", at: again } } });
   await ask(http, `${path}/pause`, post);
