@@ -20,3 +20,19 @@ test("the index of rules in CONTRIBUTING names files that are there", () => {
   expect(files.length).toBeGreaterThan(40);
   expect(files.filter((file) => !existsSync(file))).toEqual([]);
 });
+
+test("a project of one's own is told to pack whatever the packages that it installs need", () => {
+  const page = readFileSync("docs/your-own-project.md", "utf8");
+  const [, packed = ""] = /for name in ([a-z ]+);/.exec(page) ?? [];
+  const needed = new Set<string>();
+  const need = (name: string): void => {
+    if (needed.has(name)) return;
+    needed.add(name);
+    const manifest = JSON.parse(readFileSync(`packages/${name}/package.json`, "utf8"));
+    for (const other of Object.keys(manifest.dependencies ?? {})) {
+      if (other.startsWith("@engine/")) need(other.slice("@engine/".length));
+    }
+  };
+  for (const name of ["sdk", "client", "cli", "local"]) need(name);
+  expect(packed.split(" ").sort()).toEqual([...needed].sort());
+});
