@@ -25,7 +25,9 @@ async function clone(to: string): Promise<void> {
   }
 }
 
-test("a clone that nothing was built in registers, runs and lists, also what is large", async () => {
+test("a clone that nothing was built in registers, runs and lists, also what is large", {
+  timeout: 300_000,
+}, async () => {
   await using home = await createHome();
   await clone(home.path);
   const args = ["dev", "--no-watch", "--port", "0", home.file("examples/src/hello.ts")];
