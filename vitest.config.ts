@@ -82,7 +82,7 @@ export default defineConfig({
           name: "simulation",
           include: ["simulation/src/**/*.test.ts"],
           exclude,
-          testTimeout: 180_000,
+          testTimeout: 600_000,
         },
       },
       {
