@@ -60,8 +60,8 @@ test("HOOK-16 without a key nothing of a database that has secrets is shown; one
   await keep(store, "KEY", 1, "hunter-two");
   const outbox = {
     redact: (json: string) => json,
-    ready: (): Promise<void> | undefined => undefined,
-    redactWith(redact: (json: string) => string, ready: () => Promise<void> | undefined) {
+    ready: (_: boolean): Promise<void> | undefined => undefined,
+    redactWith(redact: (json: string) => string, ready: (_: boolean) => Promise<void> | undefined) {
       this.redact = redact;
       this.ready = ready;
     },
@@ -69,7 +69,7 @@ test("HOOK-16 without a key nothing of a database that has secrets is shown; one
   const monotonic = () => 1_000;
   const keyless = new StoredMasks({ store, ring: undefined, isOn: true, monotonic });
   maskEnvelopes({ outbox, masks: keyless, monotonic });
-  await outbox.ready();
+  await outbox.ready(true);
   expect(() => outbox.redact(shown("hunter-two"))).toThrow();
   await expect(keyless.current()).rejects.toMatchObject({ code: "encryption_unavailable" });
 });

@@ -9,9 +9,9 @@ function masking() {
   let known: Masker | undefined;
   let stored: Masker | undefined;
   let redact: (json: string) => string = (json) => json;
-  let ready: () => Promise<void> | undefined = () => undefined;
+  let ready: (hasHooks: boolean) => Promise<void> | undefined = () => undefined;
   const outbox = {
-    redactWith(given: typeof redact, whenReady: () => Promise<void> | undefined) {
+    redactWith(given: typeof redact, whenReady: typeof ready) {
       redact = given;
       ready = whenReady;
     },
@@ -41,7 +41,7 @@ function masking() {
     holds: (...secrets: readonly string[]) => {
       stored = secrets.length > 0 ? createMasker(secrets) : undefined;
     },
-    ready: () => ready(),
+    ready: (hasHooks = true) => ready(hasHooks),
     redact: (json: string) => redact(json),
   };
 }
@@ -83,4 +83,16 @@ test("HOOK-16 RED-5 while secrets cannot be read nothing is shown, and they are 
   await server.ready();
   expect(server.redact(VALUE)).toBe(MASKED);
   expect(server.readings()).toBe(2);
+});
+
+test("HOOK-16 RED-5 what was known while there were hooks masks nothing later: a hook that comes between has a marker, or what is known then", () => {
+  const server = masking();
+  server.knows("hunter-two");
+  expect(server.ready()).toBeUndefined();
+  server.knows();
+  expect(server.ready(false)).toBeUndefined();
+  expect(() => server.redact(VALUE)).toThrow();
+  server.knows("hunter-two");
+  expect(server.redact(VALUE)).toBe(MASKED);
+  expect(server.readings()).toBe(0);
 });

@@ -12,7 +12,7 @@ export interface EnvelopeMasks {
 interface Parts {
   /** The outbox of a store. */
   readonly outbox: {
-    redactWith(redact: RedactJson, ready: () => Promise<void> | undefined): void;
+    redactWith(redact: RedactJson, ready: (hasHooks: boolean) => Promise<void> | undefined): void;
   };
   readonly masks: EnvelopeMasks;
   /** Milliseconds, by a clock that nobody sets. */
@@ -28,11 +28,16 @@ const AGAIN_MS = 400;
  * event keeps its value; only where secrets cannot be read a marker stands (HOOK-16).
  */
 export function maskEnvelopes({ outbox, masks, monotonic }: Parts): void {
-  /** Known current when the commit that asked last was begun. */
+  /** Known current when the commit that asked last was begun; nothing where that saw no hook. */
   let held: Masker | undefined;
   let failedAt = Number.NEGATIVE_INFINITY;
 
-  const ready = (): Promise<void> | undefined => {
+  const ready = (hasHooks: boolean): Promise<void> | undefined => {
+    if (!hasHooks) {
+      // What was known when there were hooks last may be old when there are some again.
+      held = undefined;
+      return undefined;
+    }
     const known = masks.known();
     if (known || monotonic() - failedAt < AGAIN_MS) {
       held = known;
@@ -51,7 +56,8 @@ export function maskEnvelopes({ outbox, masks, monotonic }: Parts): void {
   };
 
   outbox.redactWith((json) => {
-    if (!held) throw new Error("what is masked is not known now");
-    return held.json(json);
+    const masker = held ?? masks.known();
+    if (!masker) throw new Error("what is masked is not known now");
+    return masker.json(json);
   }, ready);
 }

@@ -38,7 +38,7 @@ export class SeenOutbox {
 
   /** Asked before `begin`: this server alone waits until it knows what is masked, as its own store would. */
   untilMasked(): Promise<void> | undefined {
-    return this.#inner.hasHooks ? this.#masksReady() : undefined;
+    return this.#masksReady(this.#inner.hasHooks);
   }
 
   /**

@@ -39,10 +39,10 @@ export interface WrittenDelivery {
 export type DeliveryListener = (written: readonly WrittenDelivery[]) => void;
 
 /**
- * Asked before each commit while there are hooks, which waits for what it returns: from then on it is known
+ * Asked before each commit, which waits for what it returns: where there are hooks it is known from then on
  * what is masked, or that it cannot be. It never rejects.
  */
-export type MasksReady = () => Promise<void> | undefined;
+export type MasksReady = (hasHooks: boolean) => Promise<void> | undefined;
 
 /** What a process and its store have to say to each other of deliveries. */
 export class Outbox {
@@ -119,7 +119,7 @@ export class Outbox {
 
   /** An envelope is made inside of a transaction, which cannot wait until it is known what is masked. */
   #untilMasked(): Promise<void> | undefined {
-    return this.hasHooks ? this.#masksReady() : undefined;
+    return this.#masksReady(this.hasHooks);
   }
 
   #tell(written: readonly WrittenDelivery[]): void {
