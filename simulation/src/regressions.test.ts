@@ -92,6 +92,11 @@ const FOUND: readonly Found[] = [
     keep: "rates=store_unknown+store_slow+pace,disturbances=0,operations=0+1+2+3+4+5+6+7+8,stretch=21995",
     what: "I16 the second look at a claim whose answer was lost gave the slot of a newer claim away (unsure-claims.test.ts)",
   },
+  {
+    seed: 2103160,
+    keep: "rates=delay+cut+store_error+pace,disturbances=0+1+2+3+5+7,operations=3+5+6+7+8",
+    what: "I3 a worker was told of an event with the time of an attempt to commit it that was undone (group-commit.test.ts)",
+  },
 ];
 
 const programs = await loadPrograms(2);

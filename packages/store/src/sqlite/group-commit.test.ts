@@ -3,12 +3,12 @@ import { expect, onTestFinished, test } from "vitest";
 import { Connection } from "./connection.ts";
 import { GroupCommit } from "./group-commit.ts";
 
-function start(schema: string) {
+function start(schema: string, clock: () => number = () => 1) {
   const db = new Database(":memory:");
   onTestFinished(() => void db.close());
   db.exec(schema);
   const connection = new Connection(db);
-  const commits = new GroupCommit(connection, () => 1);
+  const commits = new GroupCommit(connection, clock);
   const rows = () => db.prepare("SELECT n FROM numbers ORDER BY n").pluck().all();
   return { db, connection, commits, rows };
 }
@@ -68,6 +68,49 @@ test("a write that breaks off half way is undone alone: the others are done agai
   expect(all.map(({ status }) => status[0])).toEqual(["f", "r", "r", "f"]);
   expect(all[1]).toMatchObject({ reason: bug });
   expect(rows()).toEqual([1, 4]);
+});
+
+test("EXE-23 what a refusal tells of a write beside it is what is committed, also when both went again", async () => {
+  let now = 0;
+  const { db, connection, commits } = start("CREATE TABLE events (time INTEGER)", () => ++now);
+  const insert = connection.prepare("INSERT INTO events VALUES (?)");
+  const times = () => db.prepare("SELECT time FROM events").pluck().all();
+  const all = await Promise.allSettled([
+    commits.write((at) => insert.run(at)),
+    commits.write(() => {
+      throw new Error(`the log has grown: ${times()}`);
+    }),
+    commits.write(() => {
+      insert.run(99);
+      throw new Error("half way");
+    }),
+  ]);
+  expect(times()).toEqual([1]);
+  expect(all[1]).toMatchObject({ reason: { message: "the log has grown: 1" } });
+  expect(all[2]).toMatchObject({ reason: { message: "half way" } });
+});
+
+test("CKP-5 nobody is refused for what was not committed: when the commit fails, that fails too", async () => {
+  const { db, connection, commits, rows } = start(`
+    PRAGMA foreign_keys = ON;
+    CREATE TABLE parents (id INTEGER PRIMARY KEY);
+    CREATE TABLE numbers (n INTEGER PRIMARY KEY,
+      parent INTEGER REFERENCES parents DEFERRABLE INITIALLY DEFERRED)`);
+  const insert = connection.prepare("INSERT INTO numbers VALUES (?, ?)");
+  const taken = () => db.prepare("SELECT n FROM numbers").pluck().all();
+  const all = await Promise.allSettled([
+    commits.write(() => insert.run(1, 99)),
+    commits.write(() => {
+      throw new Error(`taken: ${taken()}`);
+    }),
+    commits.write(() => {
+      insert.run(2, null);
+      throw new Error("half way");
+    }),
+  ]);
+  const failed = { status: "rejected", reason: { code: "unavailable" } };
+  expect(all).toMatchObject([failed, failed, failed]);
+  expect(rows()).toEqual([]);
 });
 
 test("no promise settles before the commit that holds its write", async () => {

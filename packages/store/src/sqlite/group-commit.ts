@@ -23,6 +23,17 @@ interface Job {
 /** What becomes of a job once the transaction has ended. */
 type Settle = () => void;
 
+/** The attempts to commit the same jobs. */
+interface Trial {
+  /**
+   * The clock of them all: an answer may tell what another job writes, so that has to come out the same
+   * when it goes again.
+   */
+  at: number | undefined;
+  /** What has to be undone with all that was written beside it, and is not tried again. */
+  readonly brokenOff: Map<Job, Settle>;
+}
+
 export class GroupCommit {
   readonly #connection: Connection;
   readonly #clock: () => number;
@@ -109,10 +120,10 @@ export class GroupCommit {
   }
 
   #commit(jobs: readonly Job[]): readonly Settle[] {
-    const refused = new Map<Job, Settle>();
+    const trial: Trial = { at: undefined, brokenOff: new Map() };
     try {
       for (;;) {
-        const settled = this.#attempt(jobs, refused);
+        const settled = this.#attempt(jobs, trial);
         if (settled) return settled;
         this.#connection.rollback();
       }
@@ -121,40 +132,43 @@ export class GroupCommit {
       this.#afterwards = [];
       const failure = error instanceof EngineError ? error : unavailable(error);
       this.#rollback(failure);
-      return jobs.map((job) => refused.get(job) ?? (() => job.reject(failure)));
+      // Refused ones too: what they were refused for may be what was not committed.
+      return jobs.map((job) => () => job.reject(failure));
     }
   }
 
   /** Undefined when a job broke off after it had begun to write: then the others go again. */
-  #attempt(jobs: readonly Job[], refused: Map<Job, Settle>): readonly Settle[] | undefined {
+  #attempt(jobs: readonly Job[], trial: Trial): readonly Settle[] | undefined {
     const connection = this.#connection;
     this.#afterwards = [];
     this.#file?.assertInPlace();
     connection.begin();
-    const at = this.#clock();
+    trial.at ??= this.#clock();
     const before = connection.writes;
     const settled: Settle[] = [];
     for (const job of jobs) {
-      const known = refused.get(job);
+      const known = trial.brokenOff.get(job);
       if (known) {
         settled.push(known);
         continue;
       }
       const writes = connection.writes;
       try {
-        const value = job.write(at) as never;
+        const value = job.write(trial.at) as never;
         settled.push(() => job.resolve(value));
       } catch (error) {
         if (isDatabaseFailure(error)) throw error;
         const refuse = () => job.reject(error);
-        refused.set(job, refuse);
-        if (connection.writes !== writes) return undefined;
+        if (connection.writes !== writes) {
+          trial.brokenOff.set(job, refuse);
+          return undefined;
+        }
         settled.push(refuse);
       }
     }
     if (committing.hasSubscribers) committing.publish({ of: [] });
     connection.commit();
-    if (connection.writes !== before) this.#writtenAt = at;
+    if (connection.writes !== before) this.#writtenAt = trial.at;
     if (commitDone.hasSubscribers) commitDone.publish({ of: [] });
     return settled;
   }

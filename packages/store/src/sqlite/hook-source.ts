@@ -49,7 +49,7 @@ export class SqliteHookSource implements HookSource {
   }
 
   get isEmpty(): boolean {
-    return this.#known?.index.isEmpty ?? false;
+    return (this.#known?.index ?? this.index).isEmpty;
   }
 
   #read(): HookIndex {
