@@ -25,6 +25,13 @@ export function deliveryId(
   return uuidV7(time, sha256(`${of.hook_id}:${of.event_key}`));
 }
 
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** Whether a text could be the id of a delivery. Any other is long, or unfit for a column, as it likes. */
+export function isDeliveryId(text: string): boolean {
+  return UUID.test(text);
+}
+
 /** The id of the execution that a delivery starts: a UUIDv7 of the same instant. */
 export function hookExecutionId(delivery_id: string, sha256: Sha256): string {
   const time = delivery_id.replaceAll("-", "").slice(0, 12);

@@ -1,4 +1,5 @@
 /** Which hook is behind an execution, and how far along a chain of hooks its events are (HOOK-33, HOOK-34). */
+import { isDeliveryId } from "./hook-ids.ts";
 import { HOOK_NAME_PATTERN } from "./hook-name.ts";
 
 /** The hook behind an execution; fixed when it is created. */
@@ -92,14 +93,15 @@ function lineageBy({ hook, id, hop }: Pick<NamedDelivery, "id" | "hook" | "hop">
 /** Above every `hop_limit`; a number of any size would not fit its column. */
 const HIGHEST_HOP = 1_000;
 
-/** Ids of deliveries and of tests (HOOK-37). Any other text is long, or unfit for a column, as it likes. */
-const DELIVERY_ID = /^(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|hook-test-[0-9a-f]{32})$/;
+/** Ids of tests (HOOK-37). */
+const TEST_ID = /^hook-test-[0-9a-f]{32}$/;
 
 /** Without authorization an input is taken at its word, as far as it could be true. */
 function believed({ hook, delivery_id, hop }: ClaimedOrigin): HookLineage {
+  const isId = isDeliveryId(delivery_id) || TEST_ID.test(delivery_id);
   return {
     name: typeof hook === "string" && HOOK_NAME_PATTERN.test(hook) ? hook : null,
-    delivery_id: DELIVERY_ID.test(delivery_id) ? delivery_id : null,
+    delivery_id: isId ? delivery_id : null,
     hop: hop > 0 ? Math.min(hop, HIGHEST_HOP) : 0,
   };
 }

@@ -1,7 +1,7 @@
 /** Who may make a hook run as an account, and in which order that is found out. */
 import { interposed, type NewHookRow, type Store } from "@engine/store";
 import { expect, test, vi } from "vitest";
-import type { Ask } from "../auth/testing/asking.ts";
+import { type Ask, accountOf, asking } from "../auth/testing/asking.ts";
 import { changeByNobody } from "../auth/testing/change-by-nobody.ts";
 import type { Asked } from "../auth/testing/guarded-server.ts";
 import { CHARGE, hookedServer, KINDS, REFUSED, RUN, refusalOf } from "./testing/hooked-server.ts";
@@ -463,10 +463,39 @@ test("HOOK-34 HOOK-58 whoever makes up an envelope begins a chain: nobody silenc
   const forged = [
     // Of nothing, and of a delivery that has started nothing of this caller.
     { delivery_id: DELIVERY, event_key: "x:1", hop: 2 },
+    // No column takes that.
+    { delivery_id: "\u0000".repeat(36), event_key: "x:1", hop: 2 },
     { ...envelope, delivery_id: first.id },
     { ...envelope, delivery_id: first.id, hop: 99 },
   ];
   for (const input of forged) await t.fire(input);
   const { items } = (await t.admin("GET", "/hooks/page/deliveries")).body;
-  expect(items.map(({ hop }: { hop: number }) => hop)).toEqual([0, 0, 0, 0]);
+  expect(items.map(({ hop }: { hop: number }) => hop)).toEqual([0, 0, 0, 0, 0]);
+});
+
+test("HOOK-33 HOOK-34 the account of a target that hands on its envelope goes on with the chain, and no one else", async () => {
+  const t = await hookedServer({ config: { hooks: { enabled: true } } });
+  const mover = asking(t, await accountOf(t.admin, "mover", ["operator"]));
+  await t.rewrite({
+    ...{ selectors: ["execution:default:pay:created"], workflow: "default/plain" },
+    principal: "mover",
+  });
+  await t.fire();
+  const delivered = await vi.waitFor(async () => {
+    const { items } = (await t.admin("GET", "/hooks/page/deliveries")).body;
+    expect(items).toMatchObject([{ status: "delivered" }]);
+    return items[0];
+  });
+  const path = `/hooks/page/deliveries/${delivered.id}`;
+  const { envelope } = (await t.admin("GET", path)).body;
+  const lineageOf = async (ask: Ask, input: object) => {
+    const { body } = await ask("POST", "/workflows/default/plain/run/async", input);
+    return (await t.store.executions.find(body.execution_id))?.hook;
+  };
+  const { id: delivery_id } = delivered;
+  const lineage = { name: "page", delivery_id, hop: 0 };
+  expect(await lineageOf(mover, envelope)).toEqual(lineage);
+  expect(await lineageOf(mover, { ...envelope, hook: "another", more: 1 })).toEqual(lineage);
+  expect(await lineageOf(mover, { ...envelope, event_key: "x:1" })).toBeNull();
+  expect(await lineageOf(t.admin, envelope)).toBeNull();
 });

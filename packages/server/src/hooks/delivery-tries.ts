@@ -39,7 +39,7 @@ export class DeliveryTries {
     const judged = judgeDelivery(delivery, ports.config.hooks);
     switch (judged.kind) {
       case "orphan":
-        await ports.store.deliveries.forget(delivery.id);
+        await ports.store.deliveries.forget(delivery);
         return "gone";
       case "dead":
         return this.#fail(delivery, judged.guard, judged.undelivered);

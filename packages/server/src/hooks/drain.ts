@@ -162,8 +162,8 @@ export class Drain implements Domain, LedWork {
   async #takeOwn(): Promise<readonly DueDelivery[]> {
     const { store, clock, config } = this.#parts.ports;
     const taken = this.#own.take(config.hooks.drain_batch_size, this.#after);
-    const ids = taken.flatMap(({ id }) => (this.#trying.has(id) ? [] : [id]));
-    const due = await store.deliveries.dueAmong(ids, clock());
+    const free = taken.filter(({ id }) => !this.#trying.has(id));
+    const due = await store.deliveries.dueAmong(free, clock());
     return this.#held(due, taken.at(-1)?.hook);
   }
 

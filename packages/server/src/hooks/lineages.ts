@@ -1,6 +1,14 @@
 /** Which hook is behind an execution that somebody starts (HOOK-33, HOOK-34). */
-import { claimedOrigin, type HookLineage, lineageOf, type NamedDelivery } from "@engine/contract";
+import {
+  claimedOrigin,
+  type HookLineage,
+  hookExecutionId,
+  isDeliveryId,
+  lineageOf,
+  type NamedDelivery,
+} from "@engine/contract";
 import type { EnginePorts } from "../engine-ports.ts";
+import { sha256 } from "./sha256.ts";
 
 interface Parts {
   readonly ports: Pick<EnginePorts, "store">;
@@ -38,10 +46,14 @@ export class Lineages {
 
   async #named(delivery_id: string): Promise<NamedDelivery | undefined> {
     const { store } = this.#parts.ports;
-    const found = await store.deliveries.findById(delivery_id);
-    if (!found?.execution_id) return undefined;
-    const { id, hook, event_key, status, hop } = found;
-    const started = await store.executions.find(found.execution_id);
-    return { id, hook, event_key, status, hop, ran_as: started?.run_as ?? null };
+    if (!isDeliveryId(delivery_id)) return undefined;
+    // An input names no hook's id, and its hook's name is not to be believed: what it started knows.
+    const started = await store.executions.find(hookExecutionId(delivery_id, sha256));
+    if (!started?.hook?.name || started.hook.delivery_id !== delivery_id) return undefined;
+    const hook = await store.hooks.find(started.hook.name);
+    const found = hook && (await store.deliveries.find(hook.id, delivery_id));
+    if (!found) return undefined;
+    const { id, event_key, status, hop } = found;
+    return { id, hook: hook.name, event_key, status, hop, ran_as: started.run_as };
   }
 }

@@ -1,10 +1,12 @@
 import { expect, test } from "vitest";
 import { OwnDeliveries } from "./own-deliveries.ts";
 
+const of = (id: string, hook: string) => ({ id, hook, hook_id: `id of ${hook}` });
+
 function withSome(lengths: Readonly<Record<string, number>>): OwnDeliveries {
   const own = new OwnDeliveries();
   for (const [hook, length] of Object.entries(lengths)) {
-    own.add(Array.from({ length }, (_, i) => ({ id: `${hook}${i}`, hook })));
+    own.add(Array.from({ length }, (_, i) => of(`${hook}${i}`, hook)));
   }
   return own;
 }
@@ -27,7 +29,7 @@ test("HOOK-24 hooks take turns by name from behind the last one, each with its o
 
 test("what was taken is taken once, and what came twice came once", () => {
   const own = withSome({ a: 3 });
-  own.add([{ id: "a2", hook: "a" }]);
+  own.add([of("a2", "a")]);
   expect([idsOf(own, 2), own.isEmpty]).toEqual([["a0", "a1"], false]);
   expect([idsOf(own, 2), own.isEmpty]).toEqual([["a2"], true]);
   expect(idsOf(own, 2)).toEqual([]);
@@ -35,20 +37,16 @@ test("what was taken is taken once, and what came twice came once", () => {
 
 test("what was taken up otherwise is not taken any more", () => {
   const own = withSome({ a: 2, b: 1 });
-  own.remove([
-    { id: "a0", hook: "a" },
-    { id: "b0", hook: "b" },
-    { id: "x", hook: "x" },
-  ]);
+  own.remove([of("a0", "a"), of("b0", "b"), of("x", "x")]);
   expect(idsOf(own, 9)).toEqual(["a1"]);
   expect(own.isEmpty).toBe(true);
 });
 
 test("more than 10,000 are not kept one by one", () => {
   const own = new OwnDeliveries();
-  const many = Array.from({ length: 10_000 }, (_, i) => ({ id: String(i), hook: "h" }));
+  const many = Array.from({ length: 10_000 }, (_, i) => of(String(i), "h"));
   expect(own.add(many)).toBe(true);
-  expect(own.add([{ id: "one more", hook: "h" }])).toBe(false);
+  expect(own.add([of("one more", "h")])).toBe(false);
   expect(own.isEmpty).toBe(true);
-  expect(own.add([{ id: "the next", hook: "h" }])).toBe(true);
+  expect(own.add([of("the next", "h")])).toBe(true);
 });

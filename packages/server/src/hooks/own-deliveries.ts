@@ -5,8 +5,8 @@ const MOST = 10_000;
 
 /** Deliveries that this server has written and has not taken up yet. */
 export class OwnDeliveries {
-  /** Ids by the name of their hook, the oldest first. */
-  readonly #ids = new Map<string, Set<string>>();
+  /** By the name of their hook and their id, the oldest first. */
+  readonly #byHook = new Map<string, Map<string, WrittenDelivery>>();
   #size = 0;
 
   get isEmpty(): boolean {
@@ -15,11 +15,11 @@ export class OwnDeliveries {
 
   /** @returns false where they are too many: then none is kept. */
   add(written: readonly WrittenDelivery[]): boolean {
-    for (const { id, hook } of written) {
-      const ids = this.#ids.get(hook) ?? new Set();
-      if (ids.size === 0) this.#ids.set(hook, ids);
-      const before = ids.size;
-      this.#size += ids.add(id).size - before;
+    for (const one of written) {
+      const ofHook = this.#byHook.get(one.hook) ?? new Map<string, WrittenDelivery>();
+      if (ofHook.size === 0) this.#byHook.set(one.hook, ofHook);
+      const before = ofHook.size;
+      this.#size += ofHook.set(one.id, one).size - before;
     }
     if (this.#size <= MOST) return true;
     this.clear();
@@ -33,7 +33,7 @@ export class OwnDeliveries {
    * @param after Name of the hook at which the last pass stopped; null: from the first.
    */
   take(limit: number, after: string | null): readonly WrittenDelivery[] {
-    const names = [...this.#ids.keys()].sort();
+    const names = [...this.#byHook.keys()].sort();
     const next =
       after === null
         ? 0
@@ -44,9 +44,9 @@ export class OwnDeliveries {
     const taken: WrittenDelivery[] = [];
     for (let round = [...names.slice(next), ...names.slice(0, next)]; round.length > 0; ) {
       round = round.filter((hook) => {
-        const id = taken.length < limit ? this.#takeOf(hook) : undefined;
-        if (id !== undefined) taken.push({ id, hook });
-        return id !== undefined;
+        const one = taken.length < limit ? this.#takeOf(hook) : undefined;
+        if (one) taken.push(one);
+        return one !== undefined;
       });
     }
     return taken;
@@ -54,24 +54,24 @@ export class OwnDeliveries {
 
   /** Those that were taken up otherwise. */
   remove(taken: readonly WrittenDelivery[]): void {
-    for (const { id, hook } of taken) this.#remove(id, hook);
+    for (const one of taken) this.#remove(one);
   }
 
   clear(): void {
-    this.#ids.clear();
+    this.#byHook.clear();
     this.#size = 0;
   }
 
-  #takeOf(hook: string): string | undefined {
-    const [id] = this.#ids.get(hook) ?? [];
-    if (id !== undefined) this.#remove(id, hook);
-    return id;
+  #takeOf(hook: string): WrittenDelivery | undefined {
+    const [one] = this.#byHook.get(hook)?.values() ?? [];
+    if (one) this.#remove(one);
+    return one;
   }
 
-  #remove(id: string, hook: string): void {
-    const ids = this.#ids.get(hook);
-    if (!ids?.delete(id)) return;
+  #remove({ id, hook }: WrittenDelivery): void {
+    const ofHook = this.#byHook.get(hook);
+    if (!ofHook?.delete(id)) return;
     this.#size--;
-    if (ids.size === 0) this.#ids.delete(hook);
+    if (ofHook.size === 0) this.#byHook.delete(hook);
   }
 }

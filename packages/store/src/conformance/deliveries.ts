@@ -20,7 +20,13 @@ async function fired(open: Open, numbers: readonly number[]) {
     if (!found) throw new Error(`delivery ${place} is missing`);
     return found;
   };
-  return { store, hook, rows, row };
+  const now = async (place: number): Promise<DeliveryRow | undefined> => {
+    const found = await store.deliveries.find(hook.id, row(place).id);
+    if (!found) return undefined;
+    const { envelope: _, ...shown } = found;
+    return shown;
+  };
+  return { store, hook, rows, row, now };
 }
 
 function kill(
@@ -49,10 +55,8 @@ export function conformance(open: Open): void {
     const full = await store.deliveries.find(hook.id, id);
     expect(full).toEqual({ ...row(0), envelope: expect.any(String) });
     expect(JSON.parse(full?.envelope ?? "")).toMatchObject({ delivery_id: id, hook: "page" });
-    expect(await store.deliveries.findById(id)).toEqual(row(0));
     expect(await store.deliveries.find("another hook", id)).toBeUndefined();
     expect(await store.deliveries.find(hook.id, "no delivery")).toBeUndefined();
-    expect(await store.deliveries.findById("no delivery")).toBeUndefined();
   });
 
   test("HOOK-36 deliveries of a hook are listed newest first, page by page, or only some", async () => {
@@ -84,22 +88,22 @@ export function conformance(open: Open): void {
   });
 
   test("HOOK-31 a try that failed is written down, and the row is due again at its time", async () => {
-    const { store, hook, row } = await fired(open, [1]);
+    const { store, hook, row, now } = await fired(open, [1]);
     const guard = guardFor(row(0), hook);
     const undelivered = { attempts: 1, error: "busy", dead_reason: null, next_attempt_at: 5_000 };
     expect(await store.deliveries.fail(guard, undelivered)).toBe(true);
-    const failed = await store.deliveries.findById(row(0).id);
+    const failed = await now(0);
     expect(failed).toEqual({ ...row(0), attempts: 1, error: "busy", next_attempt_at: 5_000 });
     // It was judged by what the row is no more.
     expect(await store.deliveries.fail(guard, undelivered)).toBe(false);
     expect(await settled(store, guard)).toBe(false);
-    expect(await store.deliveries.findById(row(0).id)).toEqual(failed);
+    expect(await now(0)).toEqual(failed);
   });
 
   test("HOOK-29 HOOK-3 a dead row says why and since when, and is tried no more", async () => {
-    const { store, hook, row } = await fired(open, [1]);
+    const { store, hook, row, now } = await fired(open, [1]);
     expect(await kill(store, row(0), hook)).toBe(true);
-    const dead = await store.deliveries.findById(row(0).id);
+    const dead = await now(0);
     expect(dead).toEqual({
       ...{ ...row(0), status: "dead", attempts: 1, error: "gone" },
       ...{ dead_reason: "target_not_found", settled_at: expect.any(Number) },
@@ -108,11 +112,11 @@ export function conformance(open: Open): void {
   });
 
   test("HOOK-31 a text that no database could store is written down all the same", async () => {
-    const { store, hook, row } = await fired(open, [1]);
+    const { store, hook, row, now } = await fired(open, [1]);
     const error = "nul \u0000 and half \ud800";
     const undelivered = { attempts: 1, error, dead_reason: null, next_attempt_at: null };
     expect(await store.deliveries.fail(guardFor(row(0), hook), undelivered)).toBe(true);
-    const failed = await store.deliveries.findById(row(0).id);
+    const failed = await now(0);
     expect(failed?.error).toBe("nul \ufffd and half \ufffd");
     expect(failed?.next_attempt_at).toBeNull();
   });
@@ -133,12 +137,12 @@ export function conformance(open: Open): void {
   });
 
   test("HOOK-30 a row is settled on the execution that it has started", async () => {
-    const { store, hook, row } = await fired(open, [1]);
+    const { store, hook, row, now } = await fired(open, [1]);
     const undelivered = { attempts: 1, error: "busy", dead_reason: null, next_attempt_at: 9 };
     await store.deliveries.fail(guardFor(row(0), hook), undelivered);
     const guard = guardFor({ ...row(0), attempts: 1 }, hook);
     expect(await settled(store, guard)).toBe(true);
-    expect(await store.deliveries.findById(row(0).id)).toEqual({
+    expect(await now(0)).toEqual({
       ...{ ...row(0), status: "delivered", attempts: 2, execution_id: executionId(1) },
       ...{ error: null, next_attempt_at: null, settled_at: expect.any(Number) },
     });
@@ -146,7 +150,7 @@ export function conformance(open: Open): void {
   });
 
   test("HOOK-37 a dead row is handed back to the drain as if it were new", async () => {
-    const { store, hook, row } = await fired(open, [1, 2]);
+    const { store, hook, row, now } = await fired(open, [1, 2]);
     await kill(store, row(0), hook);
     await settled(store, guardFor(row(1), hook));
     const { entry } = identityWrite("hooks.retry", { target: "page" });
@@ -155,7 +159,7 @@ export function conformance(open: Open): void {
     expect(await store.deliveries.retry(hook.id, row(1).id, entry)).toBe("delivered");
     expect(await auditOf(store)).toEqual([]);
     expect(await store.deliveries.retry(hook.id, row(0).id, entry)).toEqual(row(0));
-    expect(await store.deliveries.findById(row(0).id)).toEqual(row(0));
+    expect(await now(0)).toEqual(row(0));
     expect(await store.deliveries.retry(hook.id, row(0).id, entry)).toBe("pending");
     expect(await auditOf(store)).toMatchObject([
       { action: "hooks.retry", changes: { status: { before: "dead", after: "pending" } } },
@@ -190,9 +194,9 @@ export function conformance(open: Open): void {
 
   test("HOOK-29 a row whose hook is gone is removed, and no other", async () => {
     const { store, hook, row } = await fired(open, [1]);
-    await store.deliveries.forget(row(0).id);
+    await store.deliveries.forget(row(0));
     expect(await outboxOf(store, hook)).toEqual([row(0)]);
-    await store.deliveries.forget("no delivery");
+    await store.deliveries.forget({ ...row(0), id: "no delivery" });
   });
 
   test("HOOK-55 settled rows are removed when they are old, some at a time, pending ones never", async () => {

@@ -78,7 +78,10 @@ export function dueConformance(open: Open): void {
     const [b0] = b.ids as [string];
     await defer(store, { id: b0, attempts: 0 }, { hook: b.hook, until: NOW_DUE + 1 });
     await store.hooks.change("b", { enabled: false }, { revision: 1, by: null });
-    const asked = [...a.ids, b0, ...c.ids, "01900000-0000-7000-8000-000000000000"];
+    const keysOf = ({ hook, ids }: typeof a) => ids.map((id) => ({ hook_id: hook.id, id }));
+    const nobodys = { hook_id: c.hook.id, id: "01900000-0000-7000-8000-000000000000" };
+    const of_another = { hook_id: c.hook.id, id: a0 };
+    const asked = [...keysOf(a), { hook_id: b.hook.id, id: b0 }, ...keysOf(c), nobodys, of_another];
     const found = await store.deliveries.dueAmong(asked, NOW_DUE);
     const told = found.map(({ id, envelope, hook_row }) => [
       ...[id, hook_row?.name, hook_row?.enabled, typeof envelope],
@@ -93,7 +96,9 @@ export function dueConformance(open: Open): void {
         ].map((one) => JSON.stringify(one)),
       ),
     );
-    expect(await store.deliveries.dueAmong([a1], NOW_DUE + 1)).toHaveLength(1);
+    expect(
+      await store.deliveries.dueAmong([{ hook_id: a.hook.id, id: a1 }], NOW_DUE + 1),
+    ).toHaveLength(1);
     expect(await store.deliveries.dueAmong([], NOW_DUE)).toEqual([]);
   });
 

@@ -105,7 +105,7 @@ export function conformance(open: Open): void {
     // The fourth execution fired both.
     expect(await store.hooks.delete("page")).toBe(3);
     expect(await outboxOf(store, hook)).toEqual([]);
-    expect(await store.deliveries.findById(first.id)).toBeUndefined();
+    expect(await store.deliveries.find(hook.id, first.id)).toBeUndefined();
     expect(await outboxOf(store, other.hook)).toHaveLength(1);
     expect(await store.hooks.delete("page")).toBeUndefined();
     expect(await store.hooks.find("page")).toBeUndefined();
@@ -124,7 +124,7 @@ export function conformance(open: Open): void {
     await settled(store, first);
     const dead = { attempts: 5, error: "no", next_attempt_at: null } as const;
     await store.deliveries.fail(third, { ...dead, dead_reason: "attempts_exhausted" });
-    const delivered = await store.deliveries.findById(first.delivery_id);
+    const delivered = await store.deliveries.find(hook.id, first.delivery_id);
     expect(await store.hooks.status(hook.id)).toEqual({
       ...{ pending: 1, dead: 1, last_delivered_at: delivered?.settled_at },
     });

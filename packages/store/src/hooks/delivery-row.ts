@@ -1,10 +1,14 @@
 import type { DeadReason, DeliveryStatus } from "@engine/contract";
 import type { HookRow } from "./hook-row.ts";
 
-/** A delivery of an event to a hook, without its envelope. Instants are milliseconds since 1970. */
-export interface DeliveryRow {
-  readonly id: string;
+/** What a delivery is found by. */
+export interface DeliveryKey {
   readonly hook_id: string;
+  readonly id: string;
+}
+
+/** A delivery of an event to a hook, without its envelope. Instants are milliseconds since 1970. */
+export interface DeliveryRow extends DeliveryKey {
   /** Name of the hook. */
   readonly hook: string;
   readonly event_key: string;

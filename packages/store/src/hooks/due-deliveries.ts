@@ -4,14 +4,9 @@
  */
 import { first, type Operation, rows, together } from "../operations/operation.ts";
 import { anyOf, type ByDialect, raw, rowsOf, type Sql, sql } from "../operations/sql.ts";
-import type { DueDelivery } from "./delivery-row.ts";
+import type { DeliveryKey, DueDelivery } from "./delivery-row.ts";
 import type { HookRow } from "./hook-row.ts";
-import {
-  DELIVERY_COLUMNS,
-  deliveryColumnsOf,
-  type StoredDelivery,
-  toDelivery,
-} from "./stored-delivery.ts";
+import { deliveryColumnsOf, type StoredDelivery, toDelivery } from "./stored-delivery.ts";
 import { HOOK_COLUMNS, hookColumnsOf, type StoredHook, toHook } from "./stored-hook.ts";
 
 export interface DueAsked {
@@ -47,12 +42,20 @@ export function* dueDeliveries({
 }
 
 /** Those of some deliveries that are due, in no order. */
-export function* dueAmong(ids: readonly string[], now: number): Operation<readonly DueDelivery[]> {
+export function* dueAmong(
+  keys: readonly DeliveryKey[],
+  now: number,
+): Operation<readonly DueDelivery[]> {
   type Stored = StoredDelivery & { readonly envelope: string };
-  const pending = sql`FROM hook_deliveries WHERE id ${anyOf(ids)} AND status = 'pending'`;
+  const asked = keys.map(({ hook_id, id }) => ({ hook_id, id }));
+  const ofThem = [...new Set(keys.map(({ hook_id }) => hook_id))];
   const [found, stored] = yield* together<[Stored, StoredHook]>(
-    sql`SELECT ${DELIVERY_COLUMNS}, envelope ${pending}`,
-    sql`SELECT ${HOOK_COLUMNS} FROM hooks WHERE id IN (SELECT hook_id ${pending})`,
+    sql`
+      SELECT ${deliveryColumnsOf("d")}, d.envelope
+      FROM ${rowsOf({ hook_id: "text", id: "text" }, asked)}
+      JOIN hook_deliveries AS d ON d.hook_id = r.hook_id AND d.id = r.id
+      WHERE d.status = 'pending'`,
+    sql`SELECT ${HOOK_COLUMNS} FROM hooks WHERE id ${anyOf(ofThem)}`,
   );
   const hooks = new Map(stored.map((hook) => [hook.id, toHook(hook)]));
   return found.flatMap(({ envelope, ...delivery }) => {
@@ -174,8 +177,9 @@ function dueIds(share: number, but: readonly string[]): Sql {
 /** The deliveries with ids that a query gives for each row of `r`. */
 function joinedTo(ids: Sql): ByDialect {
   return {
-    sqlite: sql`JOIN hook_deliveries AS d ON d.id IN (${ids})`,
-    postgres: sql`CROSS JOIN LATERAL (${ids}) AS due JOIN hook_deliveries AS d ON d.id = due.id`,
+    sqlite: sql`JOIN hook_deliveries AS d ON d.hook_id = r.hook_id AND d.id IN (${ids})`,
+    postgres: sql`CROSS JOIN LATERAL (${ids}) AS due
+      JOIN hook_deliveries AS d ON d.hook_id = r.hook_id AND d.id = due.id`,
   };
 }
 

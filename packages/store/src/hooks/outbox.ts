@@ -1,6 +1,7 @@
 import type { EnvelopeOptions, HookIndex, RedactJson } from "@engine/contract";
 import type { EventRecords } from "../event-records.ts";
 import { deliveryRecords } from "./delivery-records.ts";
+import type { DeliveryKey } from "./delivery-row.ts";
 
 /** How a store matches events with hooks. */
 export interface OutboxOptions {
@@ -21,7 +22,7 @@ export interface OutboxOptions {
 export interface HookSource {
   /** Those that are enabled. Asked in the transaction that writes events. */
   readonly index: HookIndex;
-  /** Whether it is known, without a look at the database, that there are none. */
+  /** Whether there were none when they were read last: no question to a database elsewhere. */
   readonly isEmpty: boolean;
   /** Before changes are judged: resolves once the index is as new as it has to be. */
   readonly ready?: () => Promise<void> | undefined;
@@ -30,8 +31,7 @@ export interface HookSource {
 }
 
 /** A delivery that a commit has written, and the name of its hook. */
-export interface WrittenDelivery {
-  readonly id: string;
+export interface WrittenDelivery extends DeliveryKey {
   readonly hook: string;
 }
 
@@ -112,7 +112,11 @@ export class Outbox {
           return waits ? waits.then(() => this.#untilMasked()) : this.#untilMasked();
         },
         written: (records) =>
-          this.#tell(records.map(({ id, hook }) => ({ id: String(id), hook: String(hook) }))),
+          this.#tell(
+            records.map(({ id, hook_id, hook }) => {
+              return { id: String(id), hook_id: String(hook_id), hook: String(hook) };
+            }),
+          ),
       },
     ];
   }

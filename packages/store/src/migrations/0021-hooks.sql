@@ -20,9 +20,10 @@ CREATE TABLE hooks (
 CREATE UNIQUE INDEX hooks_id ON hooks (id);
 CREATE INDEX hooks_owner ON hooks (owner_type, owner_ref);
 
--- Nothing ties a delivery to its source: the row holds all that it needs.
+-- Nothing ties a delivery to its source: the row holds all that it needs. Its id is unique by itself; with
+-- the hook before it the key is also the order of a hook's list, and an event writes one index less.
 CREATE TABLE hook_deliveries (
-  id              TEXT    NOT NULL PRIMARY KEY,
+  id              TEXT    NOT NULL,
   hook_id         TEXT    NOT NULL,
   hook            TEXT    NOT NULL,   -- its name
   event_key       TEXT    NOT NULL,   -- <execution_id>:<seq>
@@ -38,10 +39,10 @@ CREATE TABLE hook_deliveries (
   due_at          INTEGER NOT NULL,   -- 0: at once, or it is settled
   created_at      INTEGER NOT NULL,
   settled_at      INTEGER,
-  envelope        TEXT    NOT NULL
+  envelope        TEXT    NOT NULL,
+  PRIMARY KEY (hook_id, id)
 ) STRICT;
 CREATE UNIQUE INDEX hook_deliveries_event ON hook_deliveries (hook_id, event_key);
-CREATE INDEX hook_deliveries_hook ON hook_deliveries (hook_id, id);
 -- Those of a hook that are due come first, in their order, however many wait.
 CREATE INDEX hook_deliveries_pending ON hook_deliveries (hook_id, due_at, id)
   WHERE status = 'pending';
@@ -173,9 +174,10 @@ CREATE TABLE hooks (
 CREATE UNIQUE INDEX hooks_id ON hooks (id);
 CREATE INDEX hooks_owner ON hooks (owner_type, owner_ref);
 
--- Nothing ties a delivery to its source: the row holds all that it needs.
+-- Nothing ties a delivery to its source: the row holds all that it needs. Its id is unique by itself; with
+-- the hook before it the key is also the order of a hook's list, and an event writes one index less.
 CREATE TABLE hook_deliveries (
-  id              TEXT COLLATE "C" NOT NULL PRIMARY KEY,
+  id              TEXT COLLATE "C" NOT NULL,
   hook_id         TEXT COLLATE "C" NOT NULL,
   hook            TEXT COLLATE "C" NOT NULL,   -- its name
   event_key       TEXT COLLATE "C" NOT NULL,   -- <execution_id>:<seq>
@@ -191,10 +193,10 @@ CREATE TABLE hook_deliveries (
   due_at          BIGINT           NOT NULL,   -- 0: at once, or it is settled
   created_at      BIGINT           NOT NULL,
   settled_at      BIGINT,
-  envelope        TEXT COLLATE "C" NOT NULL
+  envelope        TEXT COLLATE "C" NOT NULL,
+  PRIMARY KEY (hook_id, id)
 );
 CREATE UNIQUE INDEX hook_deliveries_event ON hook_deliveries (hook_id, event_key);
-CREATE INDEX hook_deliveries_hook ON hook_deliveries (hook_id, id);
 -- Those of a hook that are due come first, in their order, however many wait.
 CREATE INDEX hook_deliveries_pending ON hook_deliveries (hook_id, due_at, id)
   WHERE status = 'pending';

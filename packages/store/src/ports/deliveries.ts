@@ -1,5 +1,5 @@
 import type { AuditEntry, DeadReason, DeliveryGuard, DeliveryStatus } from "@engine/contract";
-import type { DeliveryRow, DueDelivery, FullDelivery } from "../hooks/delivery-row.ts";
+import type { DeliveryKey, DeliveryRow, DueDelivery, FullDelivery } from "../hooks/delivery-row.ts";
 import { dueAmong, dueDeliveries, nextDueAt } from "../hooks/due-deliveries.ts";
 import { DELIVERY_COLUMNS, type StoredDelivery, toDelivery } from "../hooks/stored-delivery.ts";
 import {
@@ -63,8 +63,6 @@ export interface DeliveryPort {
   /** Of one hook, newest first. */
   list(hook_id: string, filter: DeliveryFilter): Promise<Page<DeliveryRow>>;
   find(hook_id: string, id: string): Promise<FullDelivery | undefined>;
-  /** By its id alone, of whichever hook. */
-  findById(id: string): Promise<DeliveryRow | undefined>;
   /**
    * Hands a dead one back to the drain (HOOK-37).
    *
@@ -98,15 +96,15 @@ export interface DeliveryPort {
   /**
    * Of these, those that are due, in no order. Rows of hooks that are gone come too.
    *
-   * @param ids Ids of deliveries, of any hooks.
+   * @param keys Of deliveries of any hooks.
    */
-  dueAmong(ids: readonly string[], now: number): Promise<readonly DueDelivery[]>;
+  dueAmong(keys: readonly DeliveryKey[], now: number): Promise<readonly DueDelivery[]>;
   /** The next `next_attempt_at` of a pending row of an enabled hook that lies behind an instant. */
   nextDueAt(after: number): Promise<number | undefined>;
   /** Writes down a try that failed, or that a row is dead. @returns false where it was not as judged. */
   fail(guard: DeliveryGuard, undelivered: Undelivered): Promise<boolean>;
   /** Removes a row whose hook is gone. */
-  forget(id: string): Promise<void>;
+  forget(key: DeliveryKey): Promise<void>;
   /** Removes delivered and dead rows that were settled before an instant; answers how many (HOOK-55). */
   deleteSettled(before: number, limit: number): Promise<number>;
 }
@@ -127,25 +125,19 @@ export const DELIVERIES: Operations<DeliveryPort> = {
   find: reads(function* (hook_id, id) {
     const found = yield* first(sql<StoredDelivery & { envelope: string }>`
       SELECT ${DELIVERY_COLUMNS}, envelope FROM hook_deliveries
-      WHERE id = ${id} AND hook_id = ${hook_id}`);
+      WHERE ${isOf({ hook_id, id })}`);
     if (!found) return undefined;
     const { envelope, ...stored } = found;
     return { ...toDelivery(stored), envelope };
   }),
 
-  findById: reads(function* (id) {
-    const found = yield* first(sql<StoredDelivery>`
-      SELECT ${DELIVERY_COLUMNS} FROM hook_deliveries WHERE id = ${id}`);
-    return found && toDelivery(found);
-  }),
-
   retry: writes(function* (hook_id, id, audit) {
     const found = yield* first(sql<StoredDelivery>`
       SELECT ${DELIVERY_COLUMNS} FROM hook_deliveries
-      WHERE id = ${id} AND hook_id = ${hook_id} ${forUpdate}`);
+      WHERE ${isOf({ hook_id, id })} ${forUpdate}`);
     if (!found) return undefined;
     if (found.status !== "dead") return found.status;
-    yield* run(sql`${HAND_BACK} WHERE id = ${id}`);
+    yield* run(sql`${HAND_BACK} WHERE ${isOf({ hook_id, id })}`);
     const changes = { status: { before: "dead", after: "pending" } };
     yield* audited(audit && { ...audit, changes });
     return toDelivery({ ...found, ...HANDED_BACK });
@@ -159,7 +151,7 @@ export const DELIVERIES: Operations<DeliveryPort> = {
     const found = yield* rows(sql<{ id: string }>`
       SELECT id FROM hook_deliveries WHERE ${which} ORDER BY id LIMIT ${limit} ${forUpdate}`);
     const ids = found.map(({ id }) => id);
-    const retried = yield* count(sql`${HAND_BACK} WHERE id ${anyOf(ids)}`);
+    const retried = yield* count(sql`${HAND_BACK} WHERE hook_id = ${hook_id} AND id ${anyOf(ids)}`);
     const left = yield* first(sql<{ remaining: number }>`
       SELECT count(*) AS remaining FROM hook_deliveries WHERE ${which}`);
     const changes = { retried: { before: null, after: retried } };
@@ -187,15 +179,15 @@ export const DELIVERIES: Operations<DeliveryPort> = {
     return (yield* count(sql`UPDATE hook_deliveries SET ${set} WHERE ${asJudged(guard)}`)) > 0;
   }),
 
-  forget: writesOnce((id) =>
+  forget: writesOnce((key) =>
     run(sql`DELETE FROM hook_deliveries
-      WHERE id = ${id} AND NOT EXISTS (SELECT 1 FROM hooks WHERE hooks.id = hook_id)`),
+      WHERE ${isOf(key)} AND NOT EXISTS (SELECT 1 FROM hooks WHERE hooks.id = hook_id)`),
   ),
 
   deleteSettled: writesOnce(function* (before, limit) {
     return yield* count(sql`
-      DELETE FROM hook_deliveries WHERE id IN (
-        SELECT id FROM hook_deliveries WHERE settled_at IS NOT NULL AND settled_at < ${before}
+      DELETE FROM hook_deliveries WHERE (hook_id, id) IN (
+        SELECT hook_id, id FROM hook_deliveries WHERE settled_at IS NOT NULL AND settled_at < ${before}
         ORDER BY settled_at LIMIT ${limit} ${skipLocked})`);
   }),
 };
@@ -212,9 +204,13 @@ const HANDED_BACK = {
 
 const HAND_BACK: Sql = sql`UPDATE hook_deliveries SET ${assigned(HANDED_BACK)}`;
 
+function isOf({ hook_id, id }: DeliveryKey): Sql {
+  return sql`hook_id = ${hook_id} AND id = ${id}`;
+}
+
 /** The delivery of a guard, as long as that holds. */
 function asJudged({ delivery_id, attempts, hook_id, revision }: DeliveryGuard): Sql {
-  return sql`id = ${delivery_id} AND hook_id = ${hook_id} AND status = 'pending'
+  return sql`${isOf({ hook_id, id: delivery_id })} AND status = 'pending'
     AND attempts = ${attempts}
     AND EXISTS (SELECT 1 FROM hooks WHERE hooks.id = hook_id AND hooks.revision = ${revision})`;
 }

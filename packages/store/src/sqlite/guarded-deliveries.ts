@@ -14,18 +14,20 @@ export class GuardedDeliveries {
     const found = this.#connection
       .prepareOnce(`
         SELECT 1 FROM hook_deliveries AS d JOIN hooks AS h ON h.id = d.hook_id
-        WHERE d.id = ? AND d.status = 'pending' AND d.attempts = ? AND h.id = ? AND h.revision = ?`)
-      .get(delivery_id, attempts, hook_id, revision);
+        WHERE d.hook_id = ? AND d.id = ? AND d.status = 'pending' AND d.attempts = ?
+          AND h.revision = ?`)
+      .get(hook_id, delivery_id, attempts, revision);
     return found !== undefined;
   }
 
-  settle({ delivery_id, attempts }: DeliveryGuard, execution_id: string, at: number): void {
+  settle(guard: DeliveryGuard, execution_id: string, at: number): void {
+    const { hook_id, delivery_id, attempts } = guard;
     this.#connection
       .prepareOnce(`
         UPDATE hook_deliveries
         SET status = 'delivered', execution_id = ?, attempts = ?, error = NULL, due_at = 0,
           settled_at = ?
-        WHERE id = ?`)
-      .run(execution_id, attempts + 1, at, delivery_id);
+        WHERE hook_id = ? AND id = ?`)
+      .run(execution_id, attempts + 1, at, hook_id, delivery_id);
   }
 }

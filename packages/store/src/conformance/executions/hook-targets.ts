@@ -22,7 +22,7 @@ async function fired(open: Open, numbers: readonly number[] = [1]) {
     return found;
   };
   const row = async (place: number) => {
-    const found = await store.deliveries.findById(guard(place).delivery_id);
+    const found = await store.deliveries.find(hook.id, guard(place).delivery_id);
     if (!found) throw new Error(`delivery ${place} is gone`);
     return found;
   };

@@ -22,6 +22,7 @@ interface LockedHook {
 
 /** A delivery that has started an execution. */
 interface Settled {
+  readonly hook_id: string;
   readonly id: string;
   readonly execution_id: string;
   readonly attempts: number;
@@ -42,10 +43,13 @@ export class WorkspaceDeliveries {
   locks(database: Database): readonly Query[] {
     if (this.#guards.length === 0) return [];
     const hooks = [...new Set(this.#guards.map(({ hook_id }) => hook_id))].sort();
-    const deliveries = [...new Set(this.#guards.map(({ delivery_id }) => delivery_id))].sort();
     return [
       [database.prepare(LOCK_HOOKS_SQL), hooks],
-      [database.prepare(LOCK_DELIVERIES_SQL), deliveries],
+      [
+        database.prepare(LOCK_DELIVERIES_SQL),
+        this.#guards.map(({ hook_id }) => hook_id),
+        this.#guards.map(({ delivery_id }) => delivery_id),
+      ],
     ];
   }
 
@@ -63,8 +67,8 @@ export class WorkspaceDeliveries {
     return isAsJudged && isOfHook && this.#hooks.get(hook_id)?.revision === revision;
   }
 
-  settle({ delivery_id: id, attempts }: DeliveryGuard, execution_id: string): void {
-    this.#settled.set(id, { id, execution_id, attempts: attempts + 1 });
+  settle({ hook_id, delivery_id: id, attempts }: DeliveryGuard, execution_id: string): void {
+    this.#settled.set(id, { hook_id, id, execution_id, attempts: attempts + 1 });
   }
 
   startOver(): void {
@@ -79,6 +83,7 @@ export class WorkspaceDeliveries {
 }
 
 const SETTLED_COLUMNS: readonly SentColumn<Settled>[] = [
+  { name: "hook_id", type: "text", value: ({ hook_id }) => hook_id },
   { name: "id", type: "text", value: ({ id }) => id },
   { name: "execution_id", type: "text", value: ({ execution_id }) => execution_id },
   { name: "attempts", type: "integer", value: ({ attempts }) => attempts },
@@ -88,11 +93,13 @@ const LOCK_HOOKS_SQL = `
   SELECT id, revision FROM hooks WHERE id = ANY($1) ORDER BY id FOR SHARE`;
 
 const LOCK_DELIVERIES_SQL = `
-  SELECT id, hook_id, status, attempts FROM hook_deliveries
-  WHERE id = ANY($1) ORDER BY id FOR NO KEY UPDATE`;
+  SELECT d.id, d.hook_id, d.status, d.attempts
+  FROM (SELECT DISTINCT * FROM unnest($1::text[], $2::text[]) AS r (hook_id, id)) AS r
+  JOIN hook_deliveries AS d ON d.hook_id = r.hook_id AND d.id = r.id
+  ORDER BY d.hook_id, d.id FOR NO KEY UPDATE OF d`;
 
 const SETTLE_SQL = `
   UPDATE hook_deliveries AS d
   SET status = 'delivered', execution_id = r.execution_id, attempts = r.attempts, error = NULL,
     due_at = 0, settled_at = $1
-  FROM ${sentRowsSql(SETTLED_COLUMNS, 2)} AS r WHERE d.id = r.id`;
+  FROM ${sentRowsSql(SETTLED_COLUMNS, 2)} AS r WHERE d.hook_id = r.hook_id AND d.id = r.id`;
