@@ -33,7 +33,8 @@ function hooksConfig({ hop_limit }: Plan, random: Random): object {
     retention: { sweep_interval: 10 },
     hooks: {
       hop_limit,
-      drain_batch_size: event_drain ? random.pick([1, 3, 20]) : 20,
+      // A look around makes one pass, and a hook on all that happens may have left thousands.
+      drain_batch_size: event_drain ? random.pick([1, 3, 20]) : 200,
       event_drain,
       backoff_base: random.pick([0.5, 2]),
       backoff_max: random.pick([4, 300]),
