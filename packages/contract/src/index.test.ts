@@ -286,6 +286,7 @@ test("the public surface is deliberate", () => {
       "isCallStart",
       "isClockOff",
       "isCompareOp",
+      "isDeliveryId",
       "isKeyHead",
       "isLoopbackHost",
       "isName",
