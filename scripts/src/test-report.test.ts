@@ -35,6 +35,30 @@ write("failed", {
 write("stray", { numPassedTests: 2, testResults: [] });
 writeFileSync(join(folder, "stray.failed"), "");
 
+write("died", {
+  numPassedTests: 1,
+  testResults: [
+    {
+      name: "d.test.ts",
+      status: "passed",
+      assertionResults: [
+        { status: "passed", fullName: "it goes" },
+        { status: "pending", fullName: "it takes all memory" },
+        { status: "pending", fullName: "it has no turn" },
+        { status: "skipped", fullName: "not here" },
+      ],
+    },
+  ],
+});
+writeFileSync(join(folder, "died.failed"), "");
+
+test("tests that never ended have failed, though their file says that it passed", () => {
+  expect(summary(folder, ["clean", "died"]).split("\n\n")).toEqual([
+    "FAILED d.test.ts > it takes all memory and 1 more\n  never ended: its process did",
+    "4 passed, 1 failed",
+  ]);
+});
+
 test("runs that all passed are a line", () => {
   expect(summary(folder, ["clean"])).toBe("3 passed, 0 failed");
 });

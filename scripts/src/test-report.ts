@@ -24,7 +24,7 @@ const LINES = 40;
 
 /**
  * What is said of the runs whose reports are in a folder: each test that failed with the beginning of
- * its message, then how many passed and failed. A run that left no report, and one that failed outside
+ * its message, and those that never ended, then how many passed and failed. A run that left no report, and one that failed outside
  * its tests (a file that cannot be loaded, a stray rejection), count as one failure. Reports do not tell
  * of strays: that a run failed is said by a file `<part>.failed`.
  */
@@ -49,11 +49,18 @@ export function summary(folder: string, parts: readonly string[]): string {
 
 function failuresOf({ name, status, message = "", assertionResults }: FileResult): string[] {
   const failed = assertionResults.filter((test) => test.status === "failed");
-  if (failed.length === 0) return status === "failed" ? [`FAILED ${name}\n${brief(message)}`] : [];
-  return failed.map(
+  const told = failed.map(
     ({ fullName, failureMessages = [] }) =>
       `FAILED ${name} > ${fullName}\n${brief(failureMessages.join("\n"))}`,
   );
+  // The file counts as passed, since nothing of it has failed.
+  const [unended, ...others] = assertionResults.filter((test) => test.status === "pending");
+  if (unended) {
+    const rest = others.length > 0 ? ` and ${others.length} more` : "";
+    told.push(`FAILED ${name} > ${unended.fullName}${rest}\n  never ended: its process did`);
+  }
+  if (told.length > 0) return told;
+  return status === "failed" ? [`FAILED ${name}\n${brief(message)}`] : [];
 }
 
 function brief(message: string): string {
