@@ -397,7 +397,13 @@ export {
   MOST_HOOK_SELECTORS,
   NewHook,
 } from "./hooks/hook.ts";
-export { deliveryId, eventKey, hookExecutionId, isDeliveryId, type Sha256 } from "./hooks/hook-ids.ts";
+export {
+  deliveryId,
+  eventKey,
+  hookExecutionId,
+  isDeliveryId,
+  type Sha256,
+} from "./hooks/hook-ids.ts";
 export {
   type EnabledHook,
   type EventKey,
