@@ -24,9 +24,10 @@ const LINES = 40;
 
 /**
  * What is said of the runs whose reports are in a folder: each test that failed with the beginning of
- * its message, and those that never ended, then how many passed and failed. A run that left no report, and one that failed outside
- * its tests (a file that cannot be loaded, a stray rejection), count as one failure. Reports do not tell
- * of strays: that a run failed is said by a file `<part>.failed`.
+ * its message, and those that never ended, then how many passed and failed. A run that left no report,
+ * one that failed outside its tests (a file that cannot be loaded, a stray rejection), and what never
+ * ended of a file count as one failure each. Reports do not tell of strays: that a run failed is said by
+ * a file `<part>.failed`.
  */
 export function summary(folder: string, parts: readonly string[]): string {
   const told: string[] = [];

@@ -48,6 +48,7 @@ export class SqliteHookSource implements HookSource {
     return this.#known.index;
   }
 
+  /** Where nothing is known they are read, also before a transaction, which looks again for writes of others. */
   get isEmpty(): boolean {
     return (this.#known?.index ?? this.index).isEmpty;
   }
